@@ -7,7 +7,7 @@ import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import project from '../package.json' with { type: 'json' }
-import { packagesOf, reachedFrom } from '../src/dev/imports.ts'
+import { findReachable, packagesOf } from '../src/dev/imports.ts'
 import { consolePackages } from '../src/dev/release/console_packages.ts'
 
 const SOURCE = join(import.meta.dir, '..', 'src')
@@ -17,7 +17,7 @@ const STARTS_THREAD = /^(?!.*\.browser\.)(?!console\/web\/).*worker\.ts$/
 const threads = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
   .filter((path) => STARTS_THREAD.test(path))
   .map((path) => join(SOURCE, path))
-const files = reachedFrom([join(SOURCE, 'main.ts'), ...threads])
+const files = findReachable([join(SOURCE, 'main.ts'), ...threads])
 
 test('the program imports each of `dependencies`, and no other package', () => {
   expect([...packagesOf(files)].sort()).toEqual(Object.keys(project.dependencies).sort())

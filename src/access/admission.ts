@@ -4,7 +4,7 @@
  */
 import { type Capability, capabilities } from '../core/capability.ts'
 import { commandFix, Fault } from '../core/fault.ts'
-import { currentSpan, traced } from '../core/trace/span.ts'
+import { getCurrentSpan, traceWork } from '../core/trace/span.ts'
 import type { RateState } from '../database/limits/rate.ts'
 import type { TokenEndpoint } from '../http/endpoint.ts'
 import { decideDurably } from './decide.ts'
@@ -29,9 +29,9 @@ export async function admitToken(
   { text, requestId }: Presented,
 ): Promise<Admitted> {
   const startedAt = new Date()
-  const token = await traced('authenticate', {}, () => access.tokens.verify(text))
+  const token = await traceWork('authenticate', {}, () => access.tokens.verify(text))
   const rate = await access.limiter.take(token.id)
-  currentSpan()?.trace.know()
+  getCurrentSpan()?.trace.know()
   const refusal = refusalOf(token, endpoint)
   if (refusal) await refuse(access, token, refusal, { endpoint, id: requestId, startedAt })
   return { token, rate }
@@ -40,7 +40,7 @@ export async function admitToken(
 function refusalOf(token: LiveToken, { access }: TokenEndpoint): Fault | null {
   const { capability } = access
   if (capability !== null && !token.capabilities.includes(capability))
-    return notIssuedFor(token, capability)
+    return buildNotIssuedFault(token, capability)
   if (capability === 'read' && isNarrowed(token))
     return new Fault('scope_required', { message: NARROWED })
   return token.isSealed && !access.sealed ? new Fault('scope_required', { message: SEALED }) : null
@@ -57,7 +57,7 @@ const VERBS: Record<Capability, string> = {
 }
 
 /** Explains how to get a token with the capability. */
-function notIssuedFor({ kind, name, ...token }: LiveToken, needed: Capability): Fault {
+function buildNotIssuedFault({ kind, name, ...token }: LiveToken, needed: Capability): Fault {
   const command = kind === 'agent' ? 'token issue <agent>' : 'workload-token issue <label>'
   const issue = kind === 'agent' ? 'token' : 'workload-token'
   const both = capabilities.filter((one) => one === needed || token.capabilities.includes(one))

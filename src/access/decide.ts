@@ -5,7 +5,7 @@
 import type { Entry } from '../audit/entry.ts'
 import { UnreadBefore } from '../core/async/unread.ts'
 import { Fault } from '../core/fault.ts'
-import { type Attributes, currentSpan, traced } from '../core/trace/span.ts'
+import { type Attributes, getCurrentSpan, traceWork } from '../core/trace/span.ts'
 import type { Access } from './index.ts'
 import type { Decide, Decided } from './locked_decision.ts'
 import type { SentRead } from './reader.ts'
@@ -43,7 +43,7 @@ export function decideDurably<T>(
   token: LiveToken,
   decide: Decide<T>,
 ): Promise<T> {
-  return traced('decide', {}, () => decideAndRecord(access, token, decide))
+  return traceWork('decide', {}, () => decideAndRecord(access, token, decide))
 }
 
 async function decideAndRecord<T>(
@@ -74,7 +74,7 @@ async function decideAndRecord<T>(
 
 /** @throws Fault of the decision */
 function resultOf<T>({ entry, result }: Decided<T>): T {
-  currentSpan()?.set(told(entry))
+  getCurrentSpan()?.set(toTraceAttributes(entry))
   if (result instanceof Fault) throw result
   return result
 }
@@ -92,7 +92,7 @@ async function attemptOnce<T>(
   try {
     if (asked) return await decideLocked(token, decide, asked)
     const { workspaceId } = token
-    const snapshot = snapshots.known(workspaceId) ?? (await snapshots.of(workspaceId))
+    const snapshot = snapshots.getKnown(workspaceId) ?? (await snapshots.of(workspaceId))
     const decision = decide(snapshot, snapshots)
     const decided = decision instanceof Promise ? await decision : decision
     return (await trail.record(decided.entry)) === 'recorded' ? decided : null
@@ -104,7 +104,13 @@ async function attemptOnce<T>(
 }
 
 /** Returns a decision's trace attributes: no more than the audit shows. */
-function told({ decision, reason, method, target_domain, ...entry }: Entry): Attributes {
+function toTraceAttributes({
+  decision,
+  reason,
+  method,
+  target_domain,
+  ...entry
+}: Entry): Attributes {
   return {
     'cloakroom.workspace_id': entry.workspace_id,
     'cloakroom.decision': decision,

@@ -37,7 +37,7 @@ export function entryOf(
   }: Known,
   conclusion: Omit<RecordedOutcome, 'id'> | null,
 ): Entry {
-  const joined = (parts: readonly string[]) => (parts.length === 0 ? null : parts.join(','))
+  const joinParts = (parts: readonly string[]) => (parts.length === 0 ? null : parts.join(','))
   return {
     id,
     workspace_id: token.workspaceId,
@@ -53,8 +53,8 @@ export function entryOf(
     target_url: target?.auditUrl ?? null,
     target_path: target?.path ?? null,
     target_domain: target?.domain ?? null,
-    credential_ref: joined(uses.map(({ name }) => name)),
-    injection_style: joined(uses.map(({ style }) => style)),
+    credential_ref: joinParts(uses.map(({ name }) => name)),
+    injection_style: joinParts(uses.map(({ style }) => style)),
     unfilled: unfilled.length === 0 ? null : unfilled,
     approval_id: approvalId,
     decision: 'allowed',

@@ -48,7 +48,7 @@ export async function openEnvironmentKey(
   }
   const opened =
     envelope && openTokenEnvelope(bound, tokenPrivateKey(token.id, token.secret()), envelope)
-  if (!opened) throw notProvisioned(token, environment)
+  if (!opened) throw buildNotProvisionedFault(token, environment)
   const key = new Secret(opened)
   keys.put(keyNameOf(snapshot, token, place), key, generation)
   return key
@@ -76,12 +76,12 @@ export async function grantOf(
   { projectId, environment }: { projectId: string; environment: string },
 ): Promise<SealedEnvelope> {
   const sealed = await snapshots.envelope(snapshot, token.id, projectId, environment)
-  if (!sealed || sealed.epoch !== snapshot.epoch) throw notProvisioned(token, environment)
+  if (!sealed || sealed.epoch !== snapshot.epoch) throw buildNotProvisionedFault(token, environment)
   return sealed
 }
 
 /** An admin grants the environment by token ID, which its bearer may know. */
-function notProvisioned({ kind, name, id }: LiveToken, environment: string): Fault {
+function buildNotProvisionedFault({ kind, name, id }: LiveToken, environment: string): Fault {
   const grant = kind === 'agent' ? ['token', 'grant', name, id] : ['workload-token', 'grant', id]
   return new Fault('key_not_provisioned', { fix: commandFix(...grant, '-e', environment) })
 }

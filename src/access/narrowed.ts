@@ -26,14 +26,14 @@ export function isNarrowed({ hosts, secrets, limits }: Narrowed & Pick<LiveToken
 /** @throws Fault `scope_required` */
 export function requireHost(token: Narrowed & Named, host: string, port: number): void {
   if (coversHost(token, host, port)) return
-  throw outside(token, 'host', port === 443 ? host : `${host}:${port}`)
+  throw buildScopeFault(token, 'host', port === 443 ? host : `${host}:${port}`)
 }
 
-export function outsideSecret(token: Named, name: string): Fault {
-  return outside(token, 'secret', name)
+export function buildSecretScopeFault(token: Named, name: string): Fault {
+  return buildScopeFault(token, 'secret', name)
 }
 
-function outside({ kind, name }: Named, option: 'host' | 'secret', wanted: string): Fault {
+function buildScopeFault({ kind, name }: Named, option: 'host' | 'secret', wanted: string): Fault {
   const fix =
     kind === 'agent' ? commandFix('token', 'issue', name, `--${option}`, wanted) : undefined
   return new Fault('scope_required', {

@@ -1,7 +1,7 @@
 /** Identifies external reporters to the audit: a token reports for itself, a person for a workspace they name. */
 
 import { parseToken } from '../core/crypto/token.ts'
-import { Fault, invalidField } from '../core/fault.ts'
+import { buildFieldFault, Fault } from '../core/fault.ts'
 import { isUuid } from '../core/validation/validate.ts'
 import type { TokenEndpoint } from '../http/endpoint.ts'
 import type { RequestContext, Services } from '../http/route.ts'
@@ -75,7 +75,7 @@ async function asPerson(
   await limits.api.take(caller.sessionId)
   const named = headers.get('x-workspace-id') ?? new URL(url).searchParams.get('workspace_id')
   if (named === null)
-    throw invalidField('X-Workspace-Id', 'is required: name the workspace in this header')
+    throw buildFieldFault('X-Workspace-Id', 'is required: name the workspace in this header')
   if (!isUuid(named)) throw new Fault('not_found')
   const { workspaceId, userId, email } = await identity.authorise(db, caller, 'audit.read', {
     workspaceId: named.toLowerCase(),

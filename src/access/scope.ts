@@ -3,7 +3,7 @@ import { Fault } from '../core/fault.ts'
 
 export type ScopeField = 'project_id' | 'environment'
 
-export function outsideScope(field: ScopeField, own: string | null): Fault {
+export function buildFieldScopeFault(field: ScopeField, own: string | null): Fault {
   return new Fault('scope_required', {
     message:
       own === null

@@ -8,9 +8,9 @@ import type { Clock } from '../core/clock.ts'
 import { toBase64 } from '../core/crypto/encoding.ts'
 import type { Pepper, TokenIdentity } from '../core/crypto/pepper.ts'
 import {
+  deriveVerifier,
   type ParsedToken,
   parseToken,
-  presentedVerifier,
   secretTextOf,
   type TokenKind,
 } from '../core/crypto/token.ts'
@@ -89,13 +89,13 @@ export class TokenCache {
     const proven = this.#proven.get(digest)
     if (proven && this.#rows.get(proven.row.id) === proven.row) {
       this.#counts.hits += 1
-      return liveToken(proven, text)
+      return toLiveToken(proven, text)
     }
     const presented = parseToken(text)
     if (!presented || KINDS[presented.kind].length === 0) throw new Fault('invalid_token')
     const proof = { row: await this.#prove(presented), isSealed: presented.kind === 'sea' }
     this.#proven.set(digest, proof)
-    return liveToken(proof, text)
+    return toLiveToken(proof, text)
   }
 
   async #prove(presented: ParsedToken): Promise<TokenRow> {
@@ -110,7 +110,7 @@ export class TokenCache {
 
   /** Takes as long without a row as for a wrong secret. */
   #fits(presented: ParsedToken, row: TokenRow | null): row is TokenRow {
-    const verifier = presentedVerifier(presented)
+    const verifier = deriveVerifier(presented)
     const match = this.#pepper.matchVerifier(
       row && identityOf(row),
       verifier,
@@ -182,7 +182,7 @@ function identityOf({ id, kind, workspaceId }: TokenRow): TokenIdentity {
   return { kind: kind === 'agent' ? 'agt' : 'wkl', id, ownerId: workspaceId }
 }
 
-function liveToken({ row, isSealed }: Proof, text: string): LiveToken {
+function toLiveToken({ row, isSealed }: Proof, text: string): LiveToken {
   return {
     ...row,
     isSealed,

@@ -32,7 +32,7 @@ export class Approvals {
     this.#store = new RequestStore(sql)
     this.#outer = outer
     this.#notices = notices
-    this.waiters = new Waiters({ timers, log, decided: (ids) => this.#store.decided(ids) })
+    this.waiters = new Waiters({ timers, log, decided: (ids) => this.#store.listDecided(ids) })
   }
 
   lookUp: RequestStore['lookUp'] = (asked, policyVersion) =>
@@ -44,7 +44,7 @@ export class Approvals {
     const row = [{ uuid: id }]
     const details = await this.#outer.seal('approvals.details', workspaceId, row, request.details)
     const isNew = (await this.#store.insert({ ...request, details })) === 'inserted'
-    if (isNew) await this.#notices.announce(workspaceId, requestedNotice(request))
+    if (isNew) await this.#notices.announce(workspaceId, buildRequestNotice(request))
     return isNew
   }
 
@@ -73,7 +73,7 @@ export class Approvals {
   }
 }
 
-function requestedNotice({ id, workspaceId, agent, host, method, secrets }: NewRequest): Notice {
+function buildRequestNotice({ id, workspaceId, agent, host, method, secrets }: NewRequest): Notice {
   const fields = {
     ...{ agent, host, method },
     secrets: secrets.map(({ key }) => key),

@@ -153,7 +153,7 @@ export class RequestStore {
   }
 
   /** Returns the requests among these that are no longer pending. */
-  async decided(ids: readonly string[]): Promise<string[]> {
+  async listDecided(ids: readonly string[]): Promise<string[]> {
     const rows = await this.#sql.unsafe<{ id: string }[]>(DECIDED, [`{${ids.join()}}`])
     return rows.map(({ id }) => id)
   }
@@ -173,16 +173,16 @@ function valuesOf(request: NewRequest) {
 
 function requireRoom(counts: { pending: number; hourly: number; all_pending: number }): void {
   if (counts.pending >= MAX_PENDING)
-    throw tooMany(`An agent can have at most ${MAX_PENDING} pending approval requests.`)
+    throw buildTooManyFault(`An agent can have at most ${MAX_PENDING} pending approval requests.`)
   if (counts.hourly >= MAX_AN_HOUR)
-    throw tooMany(`An agent can make at most ${MAX_AN_HOUR} approval requests per hour.`)
+    throw buildTooManyFault(`An agent can make at most ${MAX_AN_HOUR} approval requests per hour.`)
   if (counts.all_pending >= MAX_PENDING_IN_WORKSPACE)
-    throw tooMany(
+    throw buildTooManyFault(
       `A workspace can have at most ${MAX_PENDING_IN_WORKSPACE} pending approval requests.`,
     )
 }
 
-function tooMany(sentence: string): Fault {
+function buildTooManyFault(sentence: string): Fault {
   return new Fault('rate_limited', {
     message: `${sentence} Wait until a member decides some.`,
     headers: { 'retry-after': '60' },

@@ -10,13 +10,13 @@ import { endsWithin } from '../core/async/timeout.ts'
 import type { PendingTimer, Timers } from '../core/async/timers.ts'
 import { describeError, type Log } from '../core/log.ts'
 import type { Database, Reading } from '../database/open.ts'
-import { prepared } from '../database/prepared.ts'
+import { prepareOnce } from '../database/prepared.ts'
 import { auditChanges, auditLogs } from '../database/schema/index.ts'
 import type { Actor, Change, StoreDenial } from '../http/recorder.ts'
 import { isInBucket, termOf } from './terms.ts'
 
 /** In the order of the table's columns. */
-const insertRows = prepared((db) =>
+const insertRows = prepareOnce((db) =>
   db
     .insert(auditChanges)
     .select(

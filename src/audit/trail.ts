@@ -8,7 +8,7 @@ import type postgres from 'postgres'
 import { endsWithin } from '../core/async/timeout.ts'
 import { Fault } from '../core/fault.ts'
 import { describeError, type Log } from '../core/log.ts'
-import { traced, untraced } from '../core/trace/span.ts'
+import { runUntraced, traceWork } from '../core/trace/span.ts'
 import type { Entry, Intent, RecordedOutcome } from './entry.ts'
 import { FairQueue } from './fair_queue.ts'
 import { groupOf, type JournalGroup, writeGroup } from './journal.ts'
@@ -72,7 +72,7 @@ export class AuditTrail {
     this.#log = log
     this.#observer = observer
     this.#records = new Records(sql, log, {
-      timed: (write) => this.#timed('outcomes', write),
+      timed: (write) => this.#runTimed('outcomes', write),
       onRefused: () => this.#observer?.onRefused(),
     })
     this.#lastUse = new LastUse(sql)
@@ -88,7 +88,7 @@ export class AuditTrail {
    * @throws Fault `audit_unavailable` when the database does not confirm in time. Do not send then.
    */
   record(entry: Entry): Promise<Verdict> {
-    return traced('audit write', {}, () => this.#record(entry))
+    return traceWork('audit write', {}, () => this.#record(entry))
   }
 
   #record(entry: Entry): Promise<Verdict> {
@@ -99,7 +99,7 @@ export class AuditTrail {
       this.#waiting.add(waiting)
       // Entries that arrive in the same tick of the event loop share a commit, also when no write is running.
       if (!this.#writing && this.#queue.length === 1)
-        untraced(() => setImmediate(() => void this.#write()))
+        runUntraced(() => setImmediate(() => void this.#write()))
     })
   }
 
@@ -180,7 +180,7 @@ export class AuditTrail {
   /** Waits for one group, for a limited time: a stalled statement must not delay the next. */
   async #commit(members: readonly Waiting[]): Promise<void> {
     const group = groupOf(members.map(({ entry }) => entry))
-    const stored = this.#timed('intents', () => writeGroup(this.#sql, group)).then(
+    const stored = this.#runTimed('intents', () => writeGroup(this.#sql, group)).then(
       (live) => this.#confirm(members, live),
       (error) => {
         const count = { entries: members.length }
@@ -215,7 +215,7 @@ export class AuditTrail {
     }
   }
 
-  async #timed<T>(kind: 'intents' | 'outcomes', write: () => Promise<T>): Promise<T> {
+  async #runTimed<T>(kind: 'intents' | 'outcomes', write: () => Promise<T>): Promise<T> {
     const startedAt = performance.now()
     let written = false
     try {

@@ -160,13 +160,13 @@ function isAlike(one: Entry, other: Entry): boolean {
 /** Formats an array for PostgreSQL. Joins the values directly if none needs an escape, which takes half as long. */
 function arrayOf(records: readonly Unwritten[], { type, read }: Column): string {
   const values = records.map(read)
-  const write = type === 'text' || type === 'jsonb' ? quoted : String
+  const write = type === 'text' || type === 'jsonb' ? quoteValue : String
   if (values.includes(null)) return `{${values.map(write).join()}}`
   if (write === String) return `{${values.join()}}`
   const isOrdinary = !/["\\]/.test(values.join(''))
   return isOrdinary ? `{"${values.join('","')}"}` : `{${values.map(write).join()}}`
 }
 
-function quoted(value: Value): string {
+function quoteValue(value: Value): string {
   return value === null ? 'null' : `"${String(value).replace(/["\\]/g, '\\$&')}"`
 }

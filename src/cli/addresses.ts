@@ -47,14 +47,14 @@ export function demandSafeAddress(address: string, insecureHttp: boolean, what: 
   if (fault === 'not an address') {
     throw new CliError(
       'usage',
-      `${what} ${shown(address)} is not an address`,
+      `${what} ${escapeControls(address)} is not an address`,
       'example: https://vault.example.com',
     )
   }
   if (fault === 'not encrypted') {
     throw new CliError(
       'insecure_address',
-      `${what} ${shown(address)} is not encrypted: others on the network could read tokens and sessions`,
+      `${what} ${escapeControls(address)} is not encrypted: others on the network could read tokens and sessions`,
       'use https, or add --insecure-http (SERVICE_INSECURE_HTTP=1) on a private network',
     )
   }
@@ -89,11 +89,11 @@ function refusal(projectFile: string, addresses: Named): CliError {
 }
 
 function sentence(projectFile: string, addresses: Named): string {
-  const listed = addresses.map(([name, address]) => `the ${name} ${shown(address)}`)
-  return `${shown(projectFile)} names ${listed.join(' and ')}`
+  const listed = addresses.map(([name, address]) => `the ${name} ${escapeControls(address)}`)
+  return `${escapeControls(projectFile)} names ${listed.join(' and ')}`
 }
 
 /** Control characters would drive the terminal: a repository may bring them along. */
-function shown(text: string): string {
+function escapeControls(text: string): string {
   return text.replace(/\p{C}/gu, '?')
 }

@@ -6,13 +6,13 @@ import { asOne } from '../core/printable.ts'
 import { fieldFaults } from '../core/validation/complaints.ts'
 import {
   email as address,
+  buildNameSchema,
   environmentName,
   isUuid,
   projectName,
-  properName,
   secretKey,
 } from '../core/validation/validate.ts'
-import { nearNames } from './named.ts'
+import { findNearNames } from './named.ts'
 import { CliError } from './terminal/cli_error.ts'
 
 /** The problem with a text, and the remedy; null without a problem. */
@@ -63,7 +63,7 @@ function nameForm({ what, schema, known = [], joint = '-' }: Naming): Form {
     if (checked.success) return null
     const words = text.match(/[A-Za-z0-9]+/g)?.join(joint) ?? ''
     const fitting = joint === '_' ? words.replace(/^(?=\d)/, '_') : words.toLowerCase()
-    const [near = fitting] = nearNames(fitting, known)
+    const [near = fitting] = findNearNames(fitting, known)
     const meant = schema.safeParse(near).success ? `; did you mean ${near}?` : ''
     const [fault] = fieldFaults(checked.error.issues)
     return [
@@ -88,8 +88,8 @@ const secrets: Form = (text) =>
     .find((fault) => fault !== null) ?? null
 /** Names of up to 100 characters that people choose freely. */
 const MAX_TITLE = 100
-const workspace = nameForm({ what: 'a workspace', schema: properName(MAX_TITLE) })
-const agent = nameForm({ what: 'an agent', schema: properName(MAX_TITLE) })
+const workspace = nameForm({ what: 'a workspace', schema: buildNameSchema(MAX_TITLE) })
+const agent = nameForm({ what: 'an agent', schema: buildNameSchema(MAX_TITLE) })
 const place: Form = (text) => {
   const [first = '', second, ...more] = text.split('/')
   if (second !== undefined && more.length === 0) return project(first) ?? environment(second)

@@ -3,7 +3,7 @@ import { listAuditLogs } from '../features/audit/contract.ts'
 import { tokenActions } from '../http/endpoint.ts'
 import { actions } from '../http/recorder.ts'
 import type { OptionValues } from './command.ts'
-import { nearNames } from './named.ts'
+import { findNearNames } from './named.ts'
 import type { filterOptions } from './options.ts'
 import type { WorkspaceScope } from './scope.ts'
 import { CliError } from './terminal/cli_error.ts'
@@ -28,7 +28,7 @@ const ACTIONS = [...actions, ...tokenActions, 'access.denied']
 /** @throws CliError for an action that no record has */
 function demandAction(action: string): void {
   if (ACTIONS.includes(action)) return
-  const near = nearNames(action, ACTIONS)
+  const near = findNearNames(action, ACTIONS)
   const some = near.length > 0 ? near : ACTIONS
   throw new CliError('usage', `there is no action ${action}`, `actions: ${some.join(', ')}`)
 }

@@ -11,6 +11,6 @@ const OURS = [
 ]
 const KEPT = new Set([...OURS, ...OURS.map(aliasOf)])
 
-export function inherited(env: Record<string, string | undefined>) {
+export function readInherited(env: Record<string, string | undefined>) {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !KEPT.has(name)))
 }

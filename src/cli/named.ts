@@ -20,12 +20,12 @@ export type Kind = {
 type Named = { id: string; name: string }
 
 /** @throws CliError without an item of that name or ID, or with several */
-export function oneNamed<T extends Named>(all: readonly T[], typed: string, kind: Kind): T {
+export function requireItem<T extends Named>(all: readonly T[], typed: string, kind: Kind): T {
   const byId = all.find(({ id }) => id === typed)
   if (byId) return byId
   const [found, ...others] = all.filter(({ name }) => name === typed)
   if (!found)
-    throw notFound(
+    throw buildNotFoundError(
       typed,
       all.map(({ name }) => name),
       kind,
@@ -40,25 +40,25 @@ export function oneNamed<T extends Named>(all: readonly T[], typed: string, kind
 }
 
 /** The error for a name that is not there, with near ones, or the command that lists all. */
-export function notFound(typed: string, known: readonly string[], kind: Kind): CliError {
+export function buildNotFoundError(typed: string, known: readonly string[], kind: Kind): CliError {
   const { what, where, list, otherwise } = kind
   const place = where === undefined ? '' : ` ${where}`
-  const near = nearNames(typed, known)
+  const near = findNearNames(typed, known)
   const hint = near.length > 0 ? `is it ${near.join(', ')}?` : `list them with: cloakroom ${list}`
   return new CliError(
     'not_found',
     `there is no ${what} ${typed}${place}`,
-    otherwise === undefined ? hint : continued(hint, otherwise),
+    otherwise === undefined ? hint : joinHints(hint, otherwise),
   )
 }
 
 /** One line of two hints. */
-export function continued(hint: string, otherwise: string): string {
+export function joinHints(hint: string, otherwise: string): string {
   return `${hint.replace(/[^?]$/, '$&;')} ${otherwise}`
 }
 
 /** Similar names, unique. */
-export function nearNames(typed: string, known: readonly string[]): string[] {
+export function findNearNames(typed: string, known: readonly string[]): string[] {
   const near = [...new Set(known)].filter((name) => isNear(name, typed))
   return near.slice(0, MAX_NAMES)
 }

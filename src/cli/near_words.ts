@@ -1,6 +1,6 @@
 /** Commands and options that a mistyped one may mean: near in letters, or another program's word for the same. */
 import type { Command } from 'commander'
-import { nearNames } from './named.ts'
+import { findNearNames } from './named.ts'
 
 /** Words that programs use for the same thing. */
 const ALIKE: readonly (readonly string[])[] = [
@@ -27,7 +27,7 @@ const ALIKE: readonly (readonly string[])[] = [
 const MOST = 3
 
 /** The suggestion for an unknown command or option of `command`, or `null`. */
-export function nearWords(command: Command, code: string, message: string): string[] {
+export function suggestNearWords(command: Command, code: string, message: string): string[] {
   const typed = /'([^']+)'/.exec(message)?.[1] ?? ''
   if (code === 'commander.unknownCommand')
     return nearestOf(
@@ -49,7 +49,7 @@ function withArgument(command: Command, typed: string, near: string): string {
 function nearestOf(typed: string, known: readonly string[]): string[] {
   const families = ALIKE.filter((family) => family.includes(typed))
   const alike = known.filter((name) => families.some((family) => family.includes(name)))
-  const near = nearNames(typed, known)
+  const near = findNearNames(typed, known)
   const begin = near.filter((name) => name[0] === typed[0])
   return [...new Set([...alike, ...begin, ...near])].slice(0, MOST)
 }

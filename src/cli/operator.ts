@@ -6,7 +6,7 @@ import { RekeyProblem } from '../operator/rekey_outer/index.ts'
 import type { Host } from './host.ts'
 import { CliError } from './terminal/cli_error.ts'
 
-export async function explained(
+export async function runExplained(
   { streams }: Host,
   work: () => Promise<number | undefined>,
 ): Promise<number | undefined> {

@@ -9,7 +9,7 @@ export function portFrom(typed: string): number {
 }
 
 /** Returns the listener. @throws CliError if the port is in use */
-export async function listening<T>(port: number, listen: () => T | Promise<T>): Promise<T> {
+export async function listenOrExplain<T>(port: number, listen: () => T | Promise<T>): Promise<T> {
   try {
     return await listen()
   } catch (error) {
@@ -23,7 +23,7 @@ export async function listening<T>(port: number, listen: () => T | Promise<T>): 
 }
 
 /** Until the person, or the system, stops the program. */
-export async function untilStopped(): Promise<number> {
+export async function waitUntilStopped(): Promise<number> {
   const stopped = Promise.withResolvers<void>()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => stopped.resolve())

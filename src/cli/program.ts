@@ -5,14 +5,14 @@
 import { type Argument, Command, CommanderError, Help, Option } from 'commander'
 import { version } from '../../package.json'
 import { CLOCK_HINT, clockSentence, ServerClocks } from '../client/http/clock_difference.ts'
-import { watchingClocks } from '../client/http/server_clock.ts'
+import { runWatchingClocks } from '../client/http/server_clock.ts'
 import { printable } from '../core/printable.ts'
 import { ALIASES, type Group, nameOf, type Spec } from './command.ts'
 import { argumentText } from './commands/argument_texts.ts'
 import { headingOf } from './commands/index.ts'
 import type { GlobalOptions } from './context.ts'
 import type { Host, Screen } from './host.ts'
-import { nearWords, suggestionLine } from './near_words.ts'
+import { suggestionLine, suggestNearWords } from './near_words.ts'
 import { globalOptions } from './options.ts'
 import { CliError } from './terminal/cli_error.ts'
 
@@ -50,7 +50,7 @@ export async function runProgram(
   })
   try {
     const program = build(host, args, entries, outcome)
-    await watchingClocks(clocks, () => program.parseAsync(args, { from: 'user' }))
+    await runWatchingClocks(clocks, () => program.parseAsync(args, { from: 'user' }))
     return outcome.exitCode
   } catch (error) {
     if (error instanceof CommanderError) return reportUsage(host, error, outcome)
@@ -121,7 +121,7 @@ function build(
 function suggestFor(command: Command, outcome: Outcome): void {
   command.exitOverride((error) => {
     outcome.path = pathTo(command)
-    outcome.near = nearWords(command, error.code, error.message)
+    outcome.near = suggestNearWords(command, error.code, error.message)
     throw error
   })
 }

@@ -12,9 +12,9 @@ import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../core/names/secret_name.ts'
 import { parseDomain } from '../core/net/domain.ts'
 import { listCredentials, resolveCall } from '../resolver/contract.ts'
 import type { Context } from './context.ts'
-import { nearNames } from './named.ts'
+import { findNearNames } from './named.ts'
 import { asToken, environmentFor, type Tracing } from './tokens/given_token.ts'
-import { atAddress } from './wrong_address.ts'
+import { runAtAddress } from './wrong_address.ts'
 
 export type Answer = CallResult<typeof resolveCall>
 
@@ -29,14 +29,14 @@ export async function callResolver(
   const resolver = await context.resolver()
   const api = openApi(resolver, () => token, options)
   const send = (sent: typeof body) =>
-    asToken(atAddress('resolver', resolver, api.call(resolveCall, { body: sent })))
+    asToken(runAtAddress('resolver', resolver, api.call(resolveCall, { body: sent })))
   const answer = await sendOrWait(body, send, options).catch(async (error: unknown) => {
     const known = await withNearSecret(error, request, {
       resolver,
       token,
       environment: body.environment ?? undefined,
     })
-    throw withFix(namingUrl(known), request.target_url)
+    throw withFix(nameUrlInError(known), request.target_url)
   })
   if (answer.body_encoding !== 'base64' || fromBase64(answer.body) !== null) return answer
   throw new AnswerError(resolver, 'returned a body that is not valid base64')
@@ -67,7 +67,7 @@ async function sendOrWait<Body extends object>(
 }
 
 /** The person typed a URL, and not the field of the API. */
-function namingUrl(error: unknown): unknown {
+function nameUrlInError(error: unknown): unknown {
   if (!(error instanceof ApiError) || error.code !== 'invalid_target') return error
   const { status, code: error_code, fix, docs } = error
   const message = error.message.replace(/^target_url\b/, 'The URL')
@@ -102,17 +102,17 @@ const PLACEHOLDER = new RegExp(`${PLACEHOLDER_PREFIX}(${SECRET_NAME})`, 'g')
 async function withNearSecret(error: unknown, request: object, caller: Caller): Promise<unknown> {
   if (!(error instanceof ApiError) || error.code !== 'unknown_secret') return error
   const { status, code: error_code, message, docs } = error
-  const usable = await usableNames(caller)
+  const usable = await listUsableNames(caller)
   const typed = [...JSON.stringify(request).matchAll(PLACEHOLDER)].map(([, name = '']) => name)
   const unknown = typed.find((name) => message.includes(name) && !usable.includes(name))
-  const near = unknown === undefined ? [] : nearNames(unknown, usable)
+  const near = unknown === undefined ? [] : findNearNames(unknown, usable)
   if (near.length === 0) return error
   const meant = `${message} Is it ${near.join(', ')}?`
   return new ApiError(status, { error_code, message: meant, docs: docs ?? undefined })
 }
 
 /** Empty where the token may not list them. */
-async function usableNames({ resolver, token, environment }: Caller): Promise<string[]> {
+async function listUsableNames({ resolver, token, environment }: Caller): Promise<string[]> {
   const api = openApi(resolver, () => token, { timeoutMs: NAMES_MS })
   const usable = await api.call(listCredentials, {}).catch(() => [])
   const here = usable.filter((one) => environment === undefined || one.environment === environment)

@@ -1,6 +1,6 @@
 /** The scope of a command: the workspace with its key, the project and the environment. */
 import { type EnvironmentPlace, type SecretsReading, secretsInput } from '../client/environment.ts'
-import { type NameList, namesOfProjects, usualProject } from '../client/known_names.ts'
+import { type NameList, namesOfProjects, toDefaultProjectList } from '../client/known_names.ts'
 import type { OpenWorkspace, WorkspacePlace } from '../client/workspace.ts'
 import type { WorkspaceEntry } from '../client/workspaces.ts'
 import { isUuid } from '../core/validation/validate.ts'
@@ -10,10 +10,10 @@ import { listWorkspacesEndpoint } from '../features/workspaces/contract.ts'
 import { isSignedId } from '../sigchain/index.ts'
 import type { Context } from './context.ts'
 import { demandProjectFile } from './project_file.ts'
-import { namesOfWorkspaces, usualList } from './session/chosen.ts'
+import { namesOfWorkspaces, toDefaultList } from './session/chosen.ts'
 import type { Session } from './session/session.ts'
 import { CliError } from './terminal/cli_error.ts'
-import { demandKnown, knownOne } from './trust/known_names.ts'
+import { demandKnown, requireKnown } from './trust/known_names.ts'
 
 export type WorkspaceScope = {
   session: Session
@@ -38,11 +38,11 @@ export function environmentOf(scope: ProjectScope): EnvironmentPlace {
 /** @throws CliError without a session or there is no such workspace */
 export async function workspaceScope(context: Context): Promise<WorkspaceScope> {
   demandProjectFile(context, 'workspace')
-  return chosenWorkspace(context)
+  return chooseWorkspace(context)
 }
 
 /** For commands that rewrite the project file, which may be invalid. @throws CliError */
-export async function chosenWorkspace(context: Context): Promise<WorkspaceScope> {
+export async function chooseWorkspace(context: Context): Promise<WorkspaceScope> {
   const session = await context.session()
   return { session, workspace: await session.workspace(context.settings.workspace?.value) }
 }
@@ -59,8 +59,8 @@ export async function projectScope(
   demandProjectFile(context, 'workspace')
   const session = await context.session()
   askForPlace(context, session, reading)
-  const scope = await chosenWorkspace({ ...context, session: async () => session })
-  const project = chosenProject(context, scope, await projectsOf(scope))
+  const scope = await chooseWorkspace({ ...context, session: async () => session })
+  const project = chooseProject(context, scope, await projectsOf(scope))
   return { ...scope, project, environment: context.setting('environment') }
 }
 
@@ -72,10 +72,14 @@ function askForPlace({ settings }: Context, session: Session, reading?: SecretsR
       ? typed
       : knownNames.idsOf(typed === undefined ? usual : named, typed ?? '')[0]
   askAhead(listWorkspacesEndpoint, {})
-  const id = idOf(settings.workspace?.value, namesOfWorkspaces(session), usualList(session))
+  const id = idOf(settings.workspace?.value, namesOfWorkspaces(session), toDefaultList(session))
   if (id === undefined) return
   askAhead(listProjects, { query: { workspace_id: id } })
-  const projectId = idOf(settings.project?.value, namesOfProjects({ id }), usualProject({ id }))
+  const projectId = idOf(
+    settings.project?.value,
+    namesOfProjects({ id }),
+    toDefaultProjectList({ id }),
+  )
   const environment = settings.environment?.value
   if (!reading || !projectId || !environment || !isSignedId(id)) return
   chains.readAhead({ id, name: knownNames.placesOf(id)[0]?.name ?? id })
@@ -83,7 +87,7 @@ function askForPlace({ settings }: Context, session: Session, reading?: SecretsR
 }
 
 /** The one that is set, else the only one. @throws CliError */
-export function chosenProject(
+export function chooseProject(
   context: Context,
   scope: WorkspaceScope,
   projects: Awaited<ReturnType<typeof projectsOf>>,
@@ -92,7 +96,7 @@ export function chosenProject(
   const named = context.settings.project?.value
   if (named !== undefined) return projectNamed(scope, projects, named)
   const [only, another] = projects
-  if (only && !another) return usual(scope, only)
+  if (only && !another) return requireUnchangedWorkspace(scope, only)
   throw new CliError(
     'not_found',
     'no project is chosen',
@@ -101,8 +105,11 @@ export function chosenProject(
 }
 
 /** The previous only workspace: the server may have replaced it. @throws CliError */
-function usual<T extends { id: string }>({ session, workspace }: WorkspaceScope, only: T): T {
-  const list = usualProject(workspace)
+function requireUnchangedWorkspace<T extends { id: string }>(
+  { session, workspace }: WorkspaceScope,
+  only: T,
+): T {
+  const list = toDefaultProjectList(workspace)
   const meant = { id: only.id, name: '' }
   session.knownNames.learn(list, [meant])
   demandKnown(session.knownNames, list, meant, 'the only project')
@@ -115,7 +122,7 @@ export function projectNamed(
   projects: Awaited<ReturnType<typeof projectsOf>>,
   named: string,
 ) {
-  return knownOne(session.knownNames, namesOfProjects(workspace), projects, named, {
+  return requireKnown(session.knownNames, namesOfProjects(workspace), projects, named, {
     what: 'project',
     where: `in ${workspace.name}`,
     list: 'project list',

@@ -14,15 +14,15 @@ import { replaceFile } from './files/replace.ts'
 import { homeOf } from './host.ts'
 import { CliError } from './terminal/cli_error.ts'
 
-const named = (kind: 'environment' | 'project') =>
+const describeNamed = (kind: 'environment' | 'project') =>
   z.string().refine((text) => faultOfName(kind, text) === null)
 const address = z.url({ protocol: /^https?$/ })
 const fields = {
   server: address,
   resolver: address,
   workspace: z.string().min(1),
-  project: named('project'),
-  environment: named('environment'),
+  project: describeNamed('project'),
+  environment: describeNamed('environment'),
 }
 export type SettingsFile = { [name in keyof typeof fields]?: string }
 export type SettingName = keyof SettingsFile
@@ -81,7 +81,7 @@ export function readSettings(
 function firstOf(layers: readonly [Origin, SettingsFile][], name: SettingName): Setting | null {
   const given = layers.flatMap(([origin, layer]) => {
     const value = layer[name]
-    return value === undefined ? [] : [{ value: trimmed(name, value), origin }]
+    return value === undefined ? [] : [{ value: trimSetting(name, value), origin }]
   })
   const [first, next] = given
   // A value that applies without the project file needs no trust in it.
@@ -122,7 +122,7 @@ export function readProjectFile(path: string): SettingsFile {
   const read = readProject(path)
   const addresses = addressNames.flatMap((name) => {
     const { [name]: address } = read
-    return address === undefined ? [] : [[name, trimmed(name, address)]]
+    return address === undefined ? [] : [[name, trimSetting(name, address)]]
   })
   return { ...read, ...Object.fromEntries(addresses) }
 }
@@ -232,7 +232,7 @@ function isProjectFile(path: string): boolean {
   return basename(path) === PROJECT_FILE
 }
 
-function trimmed(name: SettingName, value: string): string {
+function trimSetting(name: SettingName, value: string): string {
   return isAddress(name) ? value.replace(/\/+$/, '') : value
 }
 

@@ -2,22 +2,22 @@
 import { ApiError, type CallResult } from '../client/http/api.ts'
 import { listEnvironments, showCoverage } from '../features/projects/contract.ts'
 import type { Context } from './context.ts'
-import { nearNames, notFound } from './named.ts'
+import { buildNotFoundError, findNearNames } from './named.ts'
 import { type ProjectScope, projectScope } from './scope.ts'
 import { CliError } from './terminal/cli_error.ts'
 
 /** A sentence about the environments with secrets if the selected one has none; otherwise `null`. */
-export async function onlyElsewhere(scope: ProjectScope): Promise<string | null> {
+export async function suggestEnvironments(scope: ProjectScope): Promise<string | null> {
   const counts = countsOf(await coverageOf(scope))
   if (counts.size === 0 || counts.has(scope.environment)) return null
   const known = [...counts].map(([name, count]) => `${name} (${count})`)
-  const here = `${scope.environment}${meant(scope.environment, [...counts.keys()])}`
+  const here = `${scope.environment}${suggestMeant(scope.environment, [...counts.keys()])}`
   return `${scope.project.name} has no secrets in ${here}; it has some in ${known.join(', ')}`
 }
 
 /** The environment that a mistyped one is near to. */
-function meant(typed: string, known: readonly string[]): string {
-  const [near] = nearNames(typed, known)
+function suggestMeant(typed: string, known: readonly string[]): string {
+  const [near] = findNearNames(typed, known)
   return near === undefined ? '' : ` (is it ${near}?)`
 }
 
@@ -29,7 +29,7 @@ export async function refuseEmpty(
   scope: ProjectScope,
   { allowEmpty }: { allowEmpty: boolean | undefined },
 ): Promise<void> {
-  const elsewhere = allowEmpty ? null : await onlyElsewhere(scope)
+  const elsewhere = allowEmpty ? null : await suggestEnvironments(scope)
   if (elsewhere === null) return
   throw new CliError(
     'empty_environment',
@@ -54,7 +54,7 @@ export async function demandSecrets(scope: ProjectScope, keys: readonly string[]
   const missing = keys.filter((key) => !isIn(scope, key, names))
   const [first, another] = missing
   if (first === undefined) return
-  if (another === undefined) throw absent(scope, first, names)
+  if (another === undefined) throw buildAbsentError(scope, first, names)
   const here = `${scope.project.name}/${scope.environment}`
   const hint = 'list the names with: cloakroom secrets list'
   throw new CliError('not_found', `there are no secrets ${missing.join(', ')} in ${here}`, hint)
@@ -67,14 +67,14 @@ export async function absence(
 ): Promise<CliError | null> {
   const names = await coverageOf(scope)
   const missing = keys.find((key) => !isIn(scope, key, names))
-  return missing === undefined ? null : absent(scope, missing, names)
+  return missing === undefined ? null : buildAbsentError(scope, missing, names)
 }
 
 function isIn({ environment }: ProjectScope, key: string, names: Coverage): boolean {
   return names.some((name) => name.key === key && name.environments[environment])
 }
 
-function absent(scope: ProjectScope, key: string, names: Coverage): CliError {
+function buildAbsentError(scope: ProjectScope, key: string, names: Coverage): CliError {
   const here = `${scope.project.name}/${scope.environment}`
   const hint = hintFor(scope, key, names)
   return new CliError('not_found', `there is no secret ${key} in ${here}`, hint)
@@ -86,7 +86,12 @@ export async function demandEnvironment(scope: ProjectScope, otherwise?: string)
   const known = await environmentsOf(scope)
   if (known.includes(environment)) return
   const where = `in ${project.name}`
-  throw notFound(environment, known, { what: 'environment', where, list: 'env list', otherwise })
+  throw buildNotFoundError(environment, known, {
+    what: 'environment',
+    where,
+    list: 'env list',
+    otherwise,
+  })
 }
 
 /** Names of the project's environments. */
@@ -133,12 +138,12 @@ function hintFor({ environment }: ProjectScope, key: string, names: Coverage): s
   )
   if (elsewhere.length > 0) return `it is in ${elsewhere.join(', ')}: choose one with -e`
   const here = names.filter(({ environments }) => environments[environment])
-  const near = nearNames(
+  const near = findNearNames(
     key,
     here.map((name) => name.key),
   )
   if (near.length > 0) return `is it ${near.join(', ')}?`
   const known = [...countsOf(names).keys()]
   if (here.length > 0 || known.length === 0) return 'list the names with: cloakroom secrets list'
-  return `there are no secrets in ${environment}${meant(environment, known)}; there are some in ${known.join(', ')}`
+  return `there are no secrets in ${environment}${suggestMeant(environment, known)}; there are some in ${known.join(', ')}`
 }

@@ -15,7 +15,7 @@ const PROBE_MS = 3_000
  *
  * @throws CliError where the address is not a server or resolver, or the resolver cannot be reached
  */
-export async function atAddress<T>(
+export async function runAtAddress<T>(
   name: AddressName,
   address: string,
   work: Promise<T>,
@@ -23,7 +23,7 @@ export async function atAddress<T>(
   try {
     return await work
   } catch (error) {
-    if (await isElsewhere(name, address, error)) throw wrongAddress(name, address)
+    if (await isElsewhere(name, address, error)) throw buildWrongAddressError(name, address)
     throw name === 'resolver' ? await withResolverNamed(error) : error
   }
 }
@@ -41,7 +41,7 @@ function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404 && error.code === 'not_found'
 }
 
-function wrongAddress(name: AddressName, address: string): CliError {
+function buildWrongAddressError(name: AddressName, address: string): CliError {
   const hint = `set ${SETTINGS[name]} to the address of the ${name}; cloakroom config shows its source`
   return new CliError('unusable_answer', `${address} is not a Cloakroom ${name}`, hint)
 }

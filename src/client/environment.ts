@@ -46,7 +46,7 @@ export async function readWholeEnvironment(
 export function rememberStored(place: EnvironmentPlace, stored: StoredRows): void {
   const { chains } = place.workspace
   if (!chains) return
-  chains.rememberManifest(knownAs(place), stored)
+  chains.rememberManifest(formatPlaceName(place), stored)
   const ofSession = newest.get(chains) ?? new Map<string, StoredRows>()
   newest.set(chains, ofSession.set(nameOf(place), stored))
 }
@@ -55,10 +55,10 @@ export function rememberStored(place: EnvironmentPlace, stored: StoredRows): voi
 const newest = new WeakMap<Chains, Map<string, StoredRows>>()
 
 function nameOf(place: EnvironmentPlace): string {
-  return JSON.stringify(knownAs(place))
+  return JSON.stringify(formatPlaceName(place))
 }
 
-function knownAs({ workspace: { id }, projectId, environment }: EnvironmentPlace) {
+function formatPlaceName({ workspace: { id }, projectId, environment }: EnvironmentPlace) {
   return { workspaceId: id, projectId, environment }
 }
 
@@ -73,11 +73,11 @@ function readSigned(
   reading: SecretsReading = {},
 ): Promise<{ secrets: Secrets; stored: StoredRows }> {
   const { api, workspace } = place
-  return verified(workspace, async (isFirst) => {
-    const seen = chains.manifestOf(knownAs(place))
+  return readVerified(workspace, async (isFirst) => {
+    const seen = chains.manifestOf(formatPlaceName(place))
     const [{ data: secrets, beside }, chain] = await Promise.all([
       api.whole(listSecrets, secretsInput(place, reading)),
-      isFirst ? chains.of(workspace) : chains.continued(workspace),
+      isFirst ? chains.of(workspace) : chains.readNewerLinks(workspace),
     ])
     const stored = await verifyStored(
       chain,
@@ -91,7 +91,7 @@ function readSigned(
 }
 
 /** Data that is read in several steps may change between them: it is read again. @throws UntrustedChain */
-async function verified<T>(
+async function readVerified<T>(
   workspace: OpenWorkspace,
   readAll: (isFirst: boolean) => Promise<T>,
 ): Promise<T> {
@@ -114,7 +114,7 @@ export async function readNamed(
   place: EnvironmentPlace,
   names: ReadonlySet<string>,
 ): Promise<Secrets> {
-  return verified(place.workspace, async () => {
+  return readVerified(place.workspace, async () => {
     const listed = (await readSecrets(place)).filter(({ key }) => names.has(key))
     if (listed.length > MAX_SINGLE) {
       return (await readSecrets(place, { include: 'value' })).filter(({ key }) => names.has(key))
@@ -147,15 +147,15 @@ async function requireListed(found: Secrets, listed: Secrets): Promise<void> {
 type Edit = (rows: Rows) => Rows | Promise<Rows>
 type Send<T> = (manifest: SignedText | undefined) => Promise<T>
 
-export function storing(secrets: Parameters<typeof manifestRows>[0]): Edit {
+export function storeRows(secrets: Parameters<typeof manifestRows>[0]): Edit {
   return async (rows) => new Map([...rows, ...(await manifestRows(secrets))])
 }
 
-export function deleting(names: readonly string[]): Edit {
+export function removeRows(names: readonly string[]): Edit {
   return (rows) => new Map([...rows].filter(([name]) => !names.includes(name)))
 }
 
-export const emptying: Edit = () => new Map()
+export const emptyRows: Edit = () => new Map()
 
 /** The stored state is read before the first write of a session, and again after writes by others. */
 export function openWriter(place: EnvironmentPlace) {
@@ -183,7 +183,7 @@ export function openWriter(place: EnvironmentPlace) {
 async function signNext(place: EnvironmentPlace, before: StoredRows, edit: Edit) {
   const signer = await place.workspace.signer('secret.write')
   if (signer === null) throw new TypeError('the workspace is not signed')
-  const next = await following(before, edit, signer.chain)
+  const next = await signNextRows(before, edit, signer.chain)
   return { next, manifest: await signManifest(signer, place, next) }
 }
 
@@ -199,7 +199,7 @@ async function unlessConflict<T>(
 }
 
 /** The state after a write, signed on a chain. */
-export async function following(
+export async function signNextRows(
   { revision, rows: before }: StoredRows,
   edit: Edit,
   { seq: headSeq }: Chain,

@@ -25,7 +25,7 @@ export function namesOfProjects({ id }: { id: string }): NameList {
   return `projects of ${id}`
 }
 
-export function usualProject({ id }: { id: string }): NameList {
+export function toDefaultProjectList({ id }: { id: string }): NameList {
   return `default projects of ${id}`
 }
 
@@ -56,7 +56,7 @@ export type KnownNames = {
 }
 
 /** Reads the store at each call, because another process may have changed it. */
-export function knownNames({ read, change }: NameStore): KnownNames {
+export function createKnownNames({ read, change }: NameStore): KnownNames {
   return {
     idsOf: (list, name) => {
       const seen = appearance(name)
@@ -119,7 +119,7 @@ export class ChangedName extends UntrustedKey {
 }
 
 /** `subject` is the named item, in words; null if the meaning of the name is unchanged. */
-export function changedName(
+export function findChangedName(
   known: KnownNames,
   list: NameList,
   named: Named,
@@ -127,12 +127,12 @@ export function changedName(
 ): ChangedName | null {
   const before = known.idsOf(list, named.name)
   if (before.includes(named.id)) return null
-  const message = `${subject} was ${before.map(inWords).join(' or ')}, but the server now shows ${inWords(named.id)}`
+  const message = `${subject} was ${before.map(formatId).join(' or ')}, but the server now shows ${formatId(named.id)}`
   return new ChangedName(message, list, named, before)
 }
 
 /** A created item must not be a known one, and no project takes the name of another. */
-export function takenName(known: KnownNames, list: NameList, named: Named): ChangedName | null {
+export function findTakenName(known: KnownNames, list: NameList, named: Named): ChangedName | null {
   const { id, name } = named
   const other = known.placesOf(id).find((place) => place.list !== list || place.name !== name)
   if (other) {
@@ -142,16 +142,16 @@ export function takenName(known: KnownNames, list: NameList, named: Named): Chan
   const before = known.idsOf(list, name)
   // Agents of one name may be in several projects.
   if (!list.startsWith('projects') || before.length === 0 || before.includes(id)) return null
-  const message = `${name} was ${before.map(inWords).join(' or ')}, but the new one is ${inWords(id)}`
+  const message = `${name} was ${before.map(formatId).join(' or ')}, but the new one is ${formatId(id)}`
   return new ChangedName(message, list, named, before)
 }
 
-function inWords(id: string): string {
+function formatId(id: string): string {
   return isSignedId(id) ? `${id} (signed)` : id
 }
 
 /** Known signed workspaces that the server hides: keys would stay valid there. */
-export function hiddenWorkspaces(
+export function listHiddenWorkspaces(
   known: KnownNames,
   list: NameList,
   shown: readonly { id: string }[],

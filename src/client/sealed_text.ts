@@ -1,13 +1,13 @@
 /** Text in a file of this machine, under a key that only its holder can derive, and bound to the plaintext beside it. */
 import { concat, fromBase64, fromUtf8, toBase64, utf8 } from '../core/crypto/encoding.ts'
 import { hkdf, KEY_BYTES, NONCE_BYTES, openGcm, sealGcm } from '../core/crypto/primitives.ts'
-import { randomBytes } from '../core/crypto/random.ts'
+import { generateRandomBytes } from '../core/crypto/random.ts'
 
 /** `salt` is b64 of 32 bytes: each file has a separate key. */
 export type Binding = { label: string; salt: string; bound: Uint8Array }
 
-export function newSalt(): string {
-  return toBase64(randomBytes(KEY_BYTES))
+export function generateSalt(): string {
+  return toBase64(generateRandomBytes(KEY_BYTES))
 }
 
 /** b64 of nonce, ciphertext and tag. */
@@ -16,7 +16,7 @@ export function sealText(
   { label, salt, bound }: Binding,
   text: string,
 ): string {
-  const nonce = randomBytes(NONCE_BYTES)
+  const nonce = generateRandomBytes(NONCE_BYTES)
   const key = hkdf(secret, fromBase64(salt) ?? new Uint8Array(), label)
   return toBase64(concat(nonce, sealGcm(key, nonce, bound, utf8(text))))
 }

@@ -6,8 +6,8 @@
 import { fromBase64, toBase64, utf8 } from '../core/crypto/encoding.ts'
 import { openMemberEnvelope, sealTokenEnvelope } from '../core/crypto/envelope.ts'
 import {
+  deriveHeldKey,
   environmentKey,
-  heldKey,
   openSecretValue,
   type SecretPlace,
   sealSecretValue,
@@ -42,7 +42,7 @@ export function valueKey(
   { projectId, environment }: Place,
   policy: unknown,
 ): Uint8Array {
-  const derive = isHeld(policy) ? heldKey : environmentKey
+  const derive = isHeld(policy) ? deriveHeldKey : environmentKey
   return derive(key, projectId, environment, epoch)
 }
 

@@ -37,26 +37,29 @@ export type WorkspacePlace = { api: Api; workspace: OpenWorkspace }
 /** How the person who opens a workspace signs in it. */
 export type OwnSignature = { chains: Chains; identity: () => Promise<Identity> }
 
-export function openedBy<W extends Named>(signature: OwnSignature, workspace: W): W & AnyWorkspace {
+export function attachSignature<W extends Named>(
+  signature: OwnSignature,
+  workspace: W,
+): W & AnyWorkspace {
   return isSignedId(workspace.id)
-    ? signedWorkspace(workspace, signature)
-    : plainWorkspace(workspace)
+    ? toSignedWorkspace(workspace, signature)
+    : toPlainWorkspace(workspace)
 }
 
-export function plainWorkspace<W extends Named>(workspace: W): W & PlainWorkspace {
-  const none = async () => null
+export function toPlainWorkspace<W extends Named>(workspace: W): W & PlainWorkspace {
+  const returnNull = async () => null
   return {
     ...workspace,
     chains: null,
-    chain: none,
-    newestChain: none,
-    signer: none,
-    verify: none,
+    chain: returnNull,
+    newestChain: returnNull,
+    signer: returnNull,
+    verify: returnNull,
     change: (_, send) => send(undefined, null),
   }
 }
 
-export function signedWorkspace<W extends Named>(
+export function toSignedWorkspace<W extends Named>(
   workspace: W,
   { chains, identity }: OwnSignature,
 ): W & SignedWorkspace {
@@ -66,7 +69,7 @@ export function signedWorkspace<W extends Named>(
     chains,
     identity,
     chain: () => chains.of(workspace),
-    newestChain: () => chains.continued(workspace),
+    newestChain: () => chains.readNewerLinks(workspace),
     signer: async (permission) => {
       const chain = await chains.of(workspace)
       const { signing_key, signingKey } = await identity()
@@ -90,7 +93,7 @@ async function verifyWithChain<T>(
     if (!(error instanceof Refusal)) throw error
   }
   try {
-    return await check(await chains.continued(workspace))
+    return await check(await chains.readNewerLinks(workspace))
   } catch (error) {
     throw error instanceof Refusal ? new UntrustedChain(workspace, error.message, error) : error
   }

@@ -55,7 +55,7 @@ export type KnownKeys = {
   put(workspaceId: string, change: (before: KnownKey | undefined) => KnownKey | undefined): void
 }
 
-export function knownWorkspaceKeys(
+export function createKnownWorkspaceKeys(
   { of, put }: KnownKeys,
   rekeyed: (workspace: WorkspaceKey) => void,
 ): KnownWorkspaceKeys {

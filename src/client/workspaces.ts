@@ -5,7 +5,7 @@ import type { AccountKeys } from './account/account_keys.ts'
 import type { Api, CallResult } from './http/api.ts'
 import { keyFaultOf, type Trust } from './signed/trust.ts'
 import { openWorkspace } from './vault.ts'
-import { type AnyWorkspace, type OpenWorkspace, openedBy } from './workspace.ts'
+import { type AnyWorkspace, attachSignature, type OpenWorkspace } from './workspace.ts'
 import type { UntrustedKey } from './workspace_key.ts'
 
 type Listed = CallResult<typeof listWorkspacesEndpoint>[number]
@@ -36,7 +36,7 @@ export async function readWorkspaces(reader: WorkspaceReader): Promise<Workspace
     const overtaken = entries.filter(({ id, fault }) => fault !== null && isSignedId(id))
     if (overtaken.length === 0 || reads === MOST_READS) return entries
     // A chain that cannot be read is a fault of the next reading.
-    await Promise.allSettled(overtaken.map((entry) => reader.trust.chains.continued(entry)))
+    await Promise.allSettled(overtaken.map((entry) => reader.trust.chains.readNewerLinks(entry)))
   }
 }
 
@@ -48,10 +48,10 @@ async function readOnce(reader: WorkspaceReader): Promise<WorkspaceEntry[]> {
     listed.map(async (entry) => {
       const signature = { chains: trust.chains, identity }
       const opened = await openWorkspace(entry, privateKey, publicKey)
-      const shown = opened && openedBy(signature, opened)
+      const shown = opened && attachSignature(signature, opened)
       const isUsed = shown && isJoined(entry)
       const fault = isUsed ? await keyFaultOf(shown, trust, isBesideSigned) : null
-      return { ...openedBy(signature, entry), shown, fault, open: fault ? null : shown }
+      return { ...attachSignature(signature, entry), shown, fault, open: fault ? null : shown }
     }),
   )
 }

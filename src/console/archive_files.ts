@@ -92,7 +92,7 @@ export async function readArchive(path: string): Promise<Map<string, ServedFile>
     const name = isCompressed ? entry.slice(0, -'.br'.length) : entry
     files.set(name, {
       ...(isCompressed
-        ? await decompressed(name, bytes, archive.get(`${name}.gz`))
+        ? await decompressFile(name, bytes, archive.get(`${name}.gz`))
         : { plain: bytes }),
       etag: `"${digestInHex(bytes).slice(0, 32)}"`,
       type: mediaTypeOf(name),
@@ -102,7 +102,7 @@ export async function readArchive(path: string): Promise<Map<string, ServedFile>
   return files
 }
 
-async function decompressed(name: string, br: Uint8Array<ArrayBuffer>, file: File | undefined) {
+async function decompressFile(name: string, br: Uint8Array<ArrayBuffer>, file: File | undefined) {
   const gz = await file?.bytes()
   if (!gz) throw new Error(`the archive lacks ${name}.gz`)
   return { br, gz, plain: new Uint8Array(zlib.gunzipSync(gz)) }
@@ -126,7 +126,7 @@ function accepts(header: string, coding: string): boolean {
   })
 }
 
-function encodingFor(accepted: string, { br, gz, plain }: ServedFile) {
+function selectEncoding(accepted: string, { br, gz, plain }: ServedFile) {
   if (br && accepts(accepted, 'br')) return { coding: 'br', body: br }
   if (gz && accepts(accepted, 'gzip')) return { coding: 'gzip', body: gz }
   return { coding: null, body: plain }
@@ -144,7 +144,7 @@ export function sendFile(request: Request, file: ServedFile, status = 200): Resp
   })
   if (hasTag(request.headers.get('if-none-match') ?? '', etag))
     return new Response(null, { status: 304, headers })
-  const { coding, body } = encodingFor(request.headers.get('accept-encoding') ?? '', file)
+  const { coding, body } = selectEncoding(request.headers.get('accept-encoding') ?? '', file)
   if (coding !== null) headers.set('content-encoding', coding)
   if (request.method !== 'HEAD') return new Response(body, { status, headers })
   headers.set('content-length', String(body.length))

@@ -50,14 +50,14 @@ export async function buildOnDemand(part: Part): Promise<void> {
     env: { PATH, HOME },
   })
   const { code, err } = await build.catch((cause: unknown) => {
-    throw notBuilt(part, cause)
+    throw explainNotBuilt(part, cause)
   })
-  if (code !== 0) throw notBuilt(part, new Error(err))
+  if (code !== 0) throw explainNotBuilt(part, new Error(err))
 }
 
 const BUILD_LIMIT_MS = 300_000
 
-function notBuilt(part: Part, cause: unknown): NotBuilt {
+function explainNotBuilt(part: Part, cause: unknown): NotBuilt {
   return new NotBuilt(
     `The build of the ${part} failed, or took more than 5 minutes.`,
     `Run \`bun run ${BUILDS[part].script}\` in the source folder to see why.`,

@@ -42,7 +42,7 @@ const DOCS = /^\/(docs(\/|$)|llms\.txt$)/
 const DATA = /^(application\/(json|x-ndjson)|text\/event-stream)(;|$)/
 
 /** The loopback host name (RFC 6761, section 6.3) of the console for a server. */
-function localName(server: string): string {
+function buildLocalName(server: string): string {
   return `cloakroom-${createHash('sha256').update(server).digest('hex').slice(0, 32)}.localhost`
 }
 
@@ -59,13 +59,13 @@ export async function openLocalConsole(
 ): Promise<LocalConsole> {
   const { hash } = await openConsole()
   const connections = new LocalConnections(send)
-  const name = localName(server)
+  const name = buildLocalName(server)
   const listeners = listenOnLoopback(port, async (request, listener) => {
     const own = `${name}:${listener.port}`
     // Another host name may resolve to this address, for example by DNS rebinding.
     if (request.headers.get('host') !== own) return new Response(null, { status: 421 })
     const { pathname } = new URL(request.url)
-    const served = await servedAt(pathname)
+    const served = await findFilesFor(pathname)
     if (served) return files(request, served.respond)
     if (pathname === '/') return Response.redirect('/console/', 302)
     if (!/^\/(api|v1|local)\//.test(pathname)) return new Response(null, { status: 404 })
@@ -87,7 +87,7 @@ export async function openLocalConsole(
 }
 
 /** The files that a path belongs to, `null` for a call. */
-async function servedAt(pathname: string) {
+async function findFilesFor(pathname: string) {
   if (pathname.startsWith('/console')) return openConsole()
   return DOCS.test(pathname) ? openDocs() : null
 }
@@ -128,7 +128,7 @@ function files(request: Request, respond: (request: Request) => Response): Respo
 
 async function handOn(request: Request, server: string, suffix: string): Promise<Response> {
   const { pathname, search } = new URL(request.url)
-  const headers = only(request.headers, REQUEST_HEADERS)
+  const headers = pickHeaders(request.headers, REQUEST_HEADERS)
   headers.set('sec-fetch-site', 'same-origin')
   headers.set('accept-encoding', 'identity')
   headers.set('cookie', ownCookies(request.headers.get('cookie') ?? '', suffix))
@@ -145,7 +145,7 @@ async function handOn(request: Request, server: string, suffix: string): Promise
       await answer.body?.cancel()
       return refusal(502, codeFor(request), `${server} is not a Cloakroom server.`)
     }
-    const returned = only(answer.headers, RESPONSE_HEADERS)
+    const returned = pickHeaders(answer.headers, RESPONSE_HEADERS)
     returned.set('x-content-type-options', 'nosniff')
     for (const cookie of answer.headers.getSetCookie()) {
       const [, name, value, seconds] = SET_COOKIE.exec(cookie) ?? []
@@ -169,7 +169,7 @@ function ownCookies(header: string, suffix: string): string {
   return cookies.filter((cookie) => cookie !== '').join('; ')
 }
 
-function only(headers: Headers, names: readonly string[]): Headers {
+function pickHeaders(headers: Headers, names: readonly string[]): Headers {
   const found = names.flatMap((name): [string, string][] => {
     const value = headers.get(name)
     return value === null ? [] : [[name, value]]

@@ -2,8 +2,8 @@
 import { z } from 'zod'
 import { Fault } from '../core/fault.ts'
 import { defineEndpoint, type Endpoint } from '../http/endpoint.ts'
-import { commonHeaders } from '../http/reply.ts'
-import { type Route, rawRoute } from '../http/route.ts'
+import { buildCommonHeaders } from '../http/reply.ts'
+import { createRawRoute, type Route } from '../http/route.ts'
 import { NotBuilt } from './build_on_demand.ts'
 import { openDocs } from './docs/serve.ts'
 import { openConsole } from './serve.ts'
@@ -55,10 +55,10 @@ const NOT_A_PAGE = 'Not found. The console is at /console/, and the documentatio
 
 export function consoleRoutes(): Route[] {
   return [
-    rawRoute(getRoot, async ({ request, requestId }) => {
+    createRawRoute(getRoot, async ({ request, requestId }) => {
       const isBrowser = /\btext\/html\b/i.test(request.headers.get('accept') ?? '')
       if (!isBrowser) throw new Fault('not_found', { message: NOT_A_PAGE })
-      const headers = { ...commonHeaders(requestId), location: '/console/', vary: 'accept' }
+      const headers = { ...buildCommonHeaders(requestId), location: '/console/', vary: 'accept' }
       return new Response(null, { status: 302, headers })
     }),
     routeTo(getConsole, 'The console', openConsole),
@@ -70,7 +70,7 @@ export function consoleRoutes(): Route[] {
 type Open = () => Promise<{ respond(request: Request): Response }>
 
 function routeTo(endpoint: Endpoint & { method: 'GET' }, subject: string, open: Open): Route {
-  return rawRoute(endpoint, async ({ request, requestId }) => {
+  return createRawRoute(endpoint, async ({ request, requestId }) => {
     const response = await respondTo(request, subject, open)
     response.headers.set('x-request-id', requestId)
     return response

@@ -1,5 +1,5 @@
 /** Serves the console's files, which src/dev/console.ts builds and the executable contains. */
-import { onceWithRetry } from '../core/async/once.ts'
+import { runOnceWithRetry } from '../core/async/once.ts'
 import { digestInHex, PAGE_HEADERS, readArchive, sendFile } from './archive_files.ts'
 import { buildOnDemand, runsFromSource } from './build_on_demand.ts'
 
@@ -19,10 +19,10 @@ export type Console = {
 const RETRY_MS = 10_000
 
 /** Opens the console once. After a failure, calls retry ten seconds later. @throws NotBuilt if it runs from source */
-export const openConsole = onceWithRetry(open, RETRY_MS)
+export const openConsole = runOnceWithRetry(open, RETRY_MS)
 
 /** Null if it runs from source: startup does not wait for the build, and no release publishes its hash. */
-export async function embeddedConsoleHash(): Promise<string | null> {
+export async function readEmbeddedHash(): Promise<string | null> {
   return runsFromSource ? null : (await openConsole()).hash
 }
 

@@ -24,7 +24,7 @@ const BENDS_CALLS =
 const NAMES_PROXY = /^(https?|all|no)_proxy$/i
 
 /** Returns the log line about variables that name a proxy for outbound calls; null without such variables. */
-export function ignoredProxies(env: Record<string, string | undefined>): string | null {
+export function describeIgnoredProxies(env: Record<string, string | undefined>): string | null {
   const names = Object.keys(env).filter((name) => NAMES_PROXY.test(name) && env[name])
   if (names.length === 0) return null
   return `${names.toSorted().join(', ')} ignored: calls go directly to the API's host. No setting routes them through a proxy.`

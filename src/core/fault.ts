@@ -150,13 +150,13 @@ export class Fault extends Error {
 }
 
 /** Returns a refusal's text for places that have no list of fields. */
-export function inWords(message: string, fields: readonly FieldFault[] = []): string {
+export function formatInWords(message: string, fields: readonly FieldFault[] = []): string {
   if (fields.length === 0) return message
   return `${message} ${fields.map((field) => `${field.path || 'body'}: ${field.message}`).join('; ')}`
 }
 
 /** Returns a 422 for one field. */
-export function invalidField(path: string, message: string): Fault {
+export function buildFieldFault(path: string, message: string): Fault {
   return new Fault('validation_error', { fields: [{ path, message }] })
 }
 

@@ -19,7 +19,7 @@ export function openLog(least: Severity, write: (line: string) => void = writeEr
     if (severities.indexOf(level) < severities.indexOf(least)) return () => {}
     return (message: string, fields: Fields = {}) =>
       write(
-        `${printableJson({ time: now(), level, pid: process.pid, message, ...fields, ...traceIds() })}\n`,
+        `${printableJson({ time: formatNow(), level, pid: process.pid, message, ...fields, ...traceIds() })}\n`,
       )
   }
   return {
@@ -33,12 +33,12 @@ export function openLog(least: Severity, write: (line: string) => void = writeEr
 const MAX_REMEMBERED = 50
 
 /** A log that keeps its last warnings and errors. */
-export function remembering(log: Log): { log: Log; problems: string[] } {
+export function rememberProblems(log: Log): { log: Log; problems: string[] } {
   const problems: string[] = []
   const keep =
     (level: 'warning' | 'error') =>
     (message: string, fields: Fields = {}) => {
-      problems.push(JSON.stringify({ time: now(), level, message, ...fields, ...traceIds() }))
+      problems.push(JSON.stringify({ time: formatNow(), level, message, ...fields, ...traceIds() }))
       if (problems.length > MAX_REMEMBERED) problems.shift()
       log[level](message, fields)
     }
@@ -48,7 +48,7 @@ export function remembering(log: Log): { log: Log; problems: string[] } {
 let lastTime = { ms: 0, text: '' }
 
 /** Made once for each millisecond: many lines are written in one. */
-function now(): string {
+function formatNow(): string {
   const ms = Date.now()
   if (ms !== lastTime.ms) lastTime = { ms, text: new Date(ms).toISOString() }
   return lastTime.text

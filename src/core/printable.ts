@@ -42,11 +42,11 @@ export function complaints(problems: readonly string[]): string {
 /** Returns JSON with escapes in place of such characters, which parses to the original data. */
 export function printableJson(data: unknown, indent?: number): string {
   return JSON.stringify(data, null, indent).replace(UNSEEN, (found) =>
-    found === '\n' ? found : escaped(found),
+    found === '\n' ? found : escapeText(found),
   )
 }
 
-function escaped(text: string): string {
+function escapeText(text: string): string {
   return text
     .split('')
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)

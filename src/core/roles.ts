@@ -2,7 +2,7 @@
 
 import { Fault } from './fault.ts'
 import type { Permission, Role } from './grant.ts'
-import { heldBy } from './policy/policy.ts'
+import { readApprover } from './policy/policy.ts'
 
 const everyone = ['owner', 'admin', 'member', 'read_only'] as const
 const writers = ['owner', 'admin', 'member'] as const
@@ -47,7 +47,7 @@ export function roleRefusal(needed: readonly Role[], held: Role): Fault {
 
 /** Returns the roles that may write a secret with this policy: owners and admins if uses need an admin's approval. */
 export function rolesThatWrite(policy: unknown): readonly Role[] {
-  return heldBy(policy) === 'admin' ? admins : writers
+  return readApprover(policy) === 'admin' ? admins : writers
 }
 
 export function permits(role: Role, permission: Permission): boolean {

@@ -8,13 +8,13 @@ import { LISTENER, withKeys } from './keys/live_keys.ts'
 import { migrations } from './migrations/migrate.ts'
 
 /** Returns a name such as `cloakroom/0.1.0 0018_backups 1a2b3c4d`: version, schema and keys. */
-export const announcedName = (encryptionKey: string) =>
+export const formatAnnouncedName = (encryptionKey: string) =>
   withKeys(`${LISTENER}${version} ${migrations.at(-1)?.name}`, encryptionKey)
 
 /** `null` for a process from before versions were announced, if that can be determined. */
 export type Announced = { version: string | null; processes: number }
 
-export async function announcedVersions(sql: postgres.TransactionSql): Promise<Announced[]> {
+export async function readAnnouncedVersions(sql: postgres.TransactionSql): Promise<Announced[]> {
   const rows = await sql<Announced[]>`
     select substring(application_name from ${`^${LISTENER}(\\S+ \\S+)`}) as version,
       count(*)::int as processes

@@ -43,7 +43,7 @@ export function isUniqueViolation(error: unknown): boolean {
 }
 
 /** 409 where two requests used one ID at the same moment (migration 0022); `null` for any other error. */
-export function usedIdFault(error: unknown): Fault | null {
+export function toUsedIdFault(error: unknown): Fault | null {
   if (!isUniqueViolation(error) || constraintOf(error) !== 'used_ids_kind_id_pk') return null
   return new Fault('already_exists', { cause: error, message: 'This ID was used before.' })
 }

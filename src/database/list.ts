@@ -6,7 +6,7 @@
 import { Column, is, type SQL, sql } from 'drizzle-orm'
 import type { Subquery } from 'drizzle-orm/subquery'
 import type { Reading } from './open.ts'
-import { prepared } from './prepared.ts'
+import { prepareOnce } from './prepared.ts'
 
 type Values = Record<string, unknown>
 
@@ -22,13 +22,13 @@ type Listed<Row> = { [Name in keyof Row]: Row[Name] extends Date ? string : Row[
 type Kind = 'value' | 'time' | 'bytes'
 
 /** Made once, like `prepared`. `bytes` names the column of bytes. */
-export function preparedList<Row extends Values>(
+export function prepareList<Row extends Values>(
   name: string,
   select: (db: Reading) => Selection<Row>,
   bytes?: keyof Row & string,
 ): (db: Reading, values: Values) => Promise<Listed<Row>[]> {
   let columns: { column: string; field: unknown; kind: Kind }[] = []
-  const list = prepared((db) => {
+  const list = prepareOnce((db) => {
     const rows = select(db).as('rows')
     columns = Object.entries(rows._.selectedFields).map(([column, field]) => ({
       column,

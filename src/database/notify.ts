@@ -36,10 +36,12 @@ export function openBus(
   log: Log,
   timers = systemTimers,
 ): Bus {
-  return kind === 'embedded' ? localBus() : listeningBus({ sql, log, timers, connectBesides })
+  return kind === 'embedded'
+    ? createLocalBus()
+    : createListeningBus({ sql, log, timers, connectBesides })
 }
 
-function localBus(): Bus {
+function createLocalBus(): Bus {
   const subscribers = new Map<string, Subscriber[]>()
   return {
     subscribe: (channel, subscriber) => {
@@ -57,7 +59,7 @@ function localBus(): Bus {
  * end at a bad moment or packet loss, which would leave it silent forever. So a notice without payload is sent
  * regularly, and a listener that does not receive it reconnects.
  */
-function listeningBus(options: Options & Surroundings): Bus {
+function createListeningBus(options: Options & Surroundings): Bus {
   let listener: Listener | undefined
   return {
     subscribe: (channel, subscriber) => {

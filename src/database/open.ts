@@ -7,12 +7,12 @@ import postgres from 'postgres'
 import { readAuthorities } from '../core/config/authorities.ts'
 import type { Config } from '../core/config/config.ts'
 import { areOnThisMachine, placesOf } from '../core/config/places.ts'
-import { announcedName } from './announced.ts'
+import { formatAnnouncedName } from './announced.ts'
 import { connectToPath, type Reach, socketTo } from './connection/dial.ts'
 import type { ServerOptions } from './connection/lane.ts'
 import { openPool } from './connection/pool.ts'
 import { RepeatedStatements } from './connection/repeated_statements.ts'
-import { handlerOf, routed } from './connection/routed.ts'
+import { createRoutedClient, handlerOf } from './connection/routed.ts'
 import { transactOn } from './connection/transaction.ts'
 import { openEmbedded } from './embedded/open.ts'
 import { nameWithKeys } from './keys/live_keys.ts'
@@ -116,7 +116,7 @@ function openServer(config: Config, host: string, isServing = false): Connection
     ...wrap(sql),
     kind: 'postgresql',
     location: `${config.DB_NAME} on ${host}:${config.DB_PORT}`,
-    connectBesides: (name = announcedName(config.ENCRYPTION_KEY)) =>
+    connectBesides: (name = formatAnnouncedName(config.ENCRYPTION_KEY)) =>
       postgres({ ...options, ...itself, max: 1, connection: { application_name: name } }),
     close: () => sql.end({ timeout: 5 }),
   }
@@ -143,7 +143,7 @@ async function openLocal(config: Config, onFailure: (reason: string) => void): P
   } as ServerOptions)
   const driver = client
   const repeated = new RepeatedStatements()
-  const sql = routed(driver, {
+  const sql = createRoutedClient(driver, {
     route: handlerOf(driver),
     repeated,
     begin: (...args) => transactOn(driver, repeated, args),

@@ -8,7 +8,7 @@ import { hkdf } from '../core/crypto/primitives.ts'
 import type { Log } from '../core/log.ts'
 import { checkEncryptionKey, requireEncryptionKey } from './keys/key_check.ts'
 import { checkSecretKey } from './keys/secret_key_check.ts'
-import { migrate, migrations, pendingMigrations } from './migrations/migrate.ts'
+import { countPendingMigrations, migrate, migrations } from './migrations/migrate.ts'
 import { OlderSchema } from './migrations/schema_error.ts'
 import { demandNotMoving } from './moving.ts'
 import type { Connection, Database } from './open.ts'
@@ -31,7 +31,7 @@ export async function prepareDatabase(
 ): Promise<OpenedKeys> {
   if (kind === 'postgresql') await demandNotMoving(sql)
   if (ROLE === 'resolver' && kind === 'postgresql') {
-    const pending = await pendingMigrations(sql)
+    const pending = await countPendingMigrations(sql)
     if (pending !== 0) throw new OlderSchema(pending)
     return await requireKeys(db, { ...keys, ROLE }, log)
   }

@@ -6,7 +6,7 @@ import type postgres from 'postgres'
 import type { Reading } from './open.ts'
 
 /** `build` ends in `.prepare(name)`. Values that differ between calls are placeholders. */
-export function prepared<Statement extends object>(
+export function prepareOnce<Statement extends object>(
   build: (db: Reading) => Statement,
 ): (db: Reading) => Statement {
   let built: Statement | undefined

@@ -49,7 +49,7 @@ export async function awaitServer(config: Config, log: Log): Promise<void> {
     const reason = await attempt(config, place.host, log)
     if (reason === null) return
     const now = performance.now()
-    if (now + PAUSE_MS >= giveUpAt) throw unreachable(place, config.DB_WAIT_SECONDS, reason)
+    if (now + PAUSE_MS >= giveUpAt) throw describeUnreachable(place, config.DB_WAIT_SECONDS, reason)
     if (reason !== reported.reason || now - reported.at >= REMIND_MS) {
       const left = { give_up_in_s: Math.ceil((giveUpAt - now) / 1000) }
       log.warning('waiting for PostgreSQL', { ...place, reason, ...left })
@@ -60,7 +60,7 @@ export async function awaitServer(config: Config, log: Log): Promise<void> {
   }
 }
 
-function unreachable(
+function describeUnreachable(
   { host, port }: { host: string; port: number },
   seconds: number,
   reason: string,
@@ -80,13 +80,13 @@ async function attempt(config: Config, host: string, log: Log): Promise<string |
     const code = codeOf(error)
     if (code === 'CONNECT_TIMEOUT') return LATE
     if (code === 'CONNECTION_FOREIGN') return (error as Error).message
-    const reason = passingReason(code)
+    const reason = explainTransient(code)
     if (reason !== null) return reason
     throw refusalOf(code, config) ?? error
   }
 }
 
-function passingReason(code: string): string | null {
+function explainTransient(code: string): string | null {
   if (/^E[A-Z]+$|^CONN|^SASL/.test(code) && code !== CLEAR && code !== NO_TLS)
     return `${WORDS[code] ?? 'the connection failed'} (${code})`
   return TRANSIENT.has(code) ? `it does not accept connections yet (${code})` : null
@@ -95,14 +95,14 @@ function passingReason(code: string): string | null {
 function refusalOf(code: string, config: Config): Error | null {
   if (code === CLEAR) return new ConfigError([CLEAR_PASSWORD])
   if (code === NO_TLS) return new ConfigError([WITHOUT_TLS])
-  if (/CERT|LEAF_SIGNATURE/.test(code)) return new ConfigError([unverified(code)])
+  if (/CERT|LEAF_SIGNATURE/.test(code)) return new ConfigError([describeUnverified(code)])
   return /^28|^3D/.test(code) ? new ServerRefuses(code, config) : null
 }
 
 const CLEAR = 'CONNECTION_CLEAR_PASSWORD'
 const NO_TLS = 'CONNECTION_NO_TLS'
 
-function unverified(code: string): string {
+function describeUnverified(code: string): string {
   return `DB_SSLMODE: PostgreSQL's certificate is not trusted, or is for another host (${code}); set DB_CA_FILE to its certificate authority (example: /etc/cloakroom/database_ca.pem)`
 }
 

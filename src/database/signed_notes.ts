@@ -5,7 +5,7 @@
 import { sql } from 'drizzle-orm'
 import { Semaphores } from '../core/async/semaphore.ts'
 import { describeError, type Log } from '../core/log.ts'
-import { untraced } from '../core/trace/span.ts'
+import { runUntraced } from '../core/trace/span.ts'
 import type { Database, Transaction } from './open.ts'
 
 /** A chain or an environment, with the number and hash of its newest stored state. */
@@ -45,7 +45,7 @@ const turns = new WeakMap<Database, { workspaces: Semaphores; people: Semaphores
 
 type Changer = { workspaceId: string; userId: string }
 
-function inTurn<T>(db: Database, changer: Changer | null, task: () => Promise<T>): Promise<T> {
+function runInTurn<T>(db: Database, changer: Changer | null, task: () => Promise<T>): Promise<T> {
   if (!changer) return task()
   const { workspaces, people } = turns.get(db) ?? {
     workspaces: new Semaphores({ ...AT_ONCE, width: 4 }),
@@ -71,7 +71,7 @@ export async function transactNoting<T>(
     await Promise.all(demanded)
     return result
   }
-  const result = await inTurn(services.db, changer, () => transactWithLockReport(services, act))
+  const result = await runInTurn(services.db, changer, () => transactWithLockReport(services, act))
   for (const note of noted) services.onSigned?.(note)
   return result
 }
@@ -88,7 +88,9 @@ function transactWithLockReport<T>(
   change: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   return db.transaction(async (tx) => {
-    const reportTimer = untraced(() => setTimeout(() => void reportLockHolders(db, log), REPORT_MS))
+    const reportTimer = runUntraced(() =>
+      setTimeout(() => void reportLockHolders(db, log), REPORT_MS),
+    )
     try {
       return await change(tx)
     } finally {

@@ -5,7 +5,7 @@
 import { getTableName, is } from 'drizzle-orm'
 import { PgTable } from 'drizzle-orm/pg-core'
 import type postgres from 'postgres'
-import { currentSpan, type Span, traced, within } from '../core/trace/span.ts'
+import { getCurrentSpan, runInSpan, type Span, traceWork } from '../core/trace/span.ts'
 import * as schema from './schema/index.ts'
 
 /** A statement of the driver, as far as it is watched: `handle` sends it. */
@@ -29,14 +29,14 @@ export function withSpans<Sql extends postgres.Sql | postgres.TransactionSql>(sq
     apply: (target, self, args) => {
       const [strings] = args
       const made: unknown = Reflect.apply(target as (...given: unknown[]) => unknown, self, args)
-      return isTemplate(strings) ? watched(made, strings.join('?')) : made
+      return isTemplate(strings) ? watchResult(made, strings.join('?')) : made
     },
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name)
       if (typeof member !== 'function') return member
       if (name === 'unsafe')
         return (text: string, ...rest: unknown[]) =>
-          watched(member.call(target, text, ...rest), text)
+          watchResult(member.call(target, text, ...rest), text)
       if (name === 'begin' || name === 'savepoint')
         return (...args: unknown[]) => transaction(args, (given) => member.apply(target, given))
       return member
@@ -47,15 +47,15 @@ export function withSpans<Sql extends postgres.Sql | postgres.TransactionSql>(sq
 /** The last argument is the function with the transaction's work. */
 function transaction(args: unknown[], begin: (args: unknown[]) => unknown): unknown {
   const work = args.at(-1) as (sql: postgres.TransactionSql) => unknown
-  const inside = currentSpan()
-  const given = (span: Span | undefined) => (sql: postgres.TransactionSql) =>
-    span ? within(span, () => work(withSpans(sql))) : work(sql)
-  if (!inside) return begin([...args.slice(0, -1), given(undefined)])
-  return traced('transaction', {}, (span) => begin([...args.slice(0, -1), given(span)]))
+  const inside = getCurrentSpan()
+  const recordSpan = (span: Span | undefined) => (sql: postgres.TransactionSql) =>
+    span ? runInSpan(span, () => work(withSpans(sql))) : work(sql)
+  if (!inside) return begin([...args.slice(0, -1), recordSpan(undefined)])
+  return traceWork('transaction', {}, (span) => begin([...args.slice(0, -1), recordSpan(span)]))
 }
 
-function watched(made: unknown, text: string): unknown {
-  const parent = currentSpan()
+function watchResult(made: unknown, text: string): unknown {
+  const parent = getCurrentSpan()
   if (!parent || !isStatement(made)) return made
   const { handle, resolve, reject } = made
   let span: Span | undefined

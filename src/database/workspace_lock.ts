@@ -6,7 +6,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import { Fault } from '../core/fault.ts'
 import type { Grant } from '../core/grant.ts'
 import type { Transaction } from './open.ts'
-import { prepared } from './prepared.ts'
+import { prepareOnce } from './prepared.ts'
 import { memberships, workspaces } from './schema/index.ts'
 
 export type LockedWorkspace = {
@@ -16,7 +16,7 @@ export type LockedWorkspace = {
   rekeyRequired: boolean
 }
 
-const selectLocked = prepared((db) =>
+const selectLocked = prepareOnce((db) =>
   db
     .select({
       name: workspaces.name,
@@ -30,7 +30,7 @@ const selectLocked = prepared((db) =>
     .prepare('workspace_lock'),
 )
 
-const selectRole = prepared((db) =>
+const selectRole = prepareOnce((db) =>
   db
     .select({ role: memberships.role })
     .from(memberships)

@@ -18,7 +18,7 @@ export async function signAssertion(
 ): Promise<string> {
   const key = readKey(pem)
   const alg = key && algorithmOf(key)
-  if (!key || !alg || (only && alg !== only)) throw unusableKey(only)
+  if (!key || !alg || (only && alg !== only)) throw buildUnusableKeyFault(only)
   // Loaded on first use: most processes never derive anything.
   const { SignJWT } = await import('jose')
   const header = { alg, typ: 'JWT', ...(keyId !== null && { kid: keyId }) }
@@ -41,7 +41,7 @@ function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): Al
   return isP256 ? 'ES256' : null
 }
 
-function unusableKey(only: Algorithm | undefined): Fault {
+function buildUnusableKeyFault(only: Algorithm | undefined): Fault {
   const rsa = 'an RSA key of at least 2,048 bits'
   const form = only === 'RS256' ? rsa : `${rsa} or an EC key of the curve P-256`
   return new Fault('unusable_secret', { message: `private_key must be ${form}, in PEM.` })

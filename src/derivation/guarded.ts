@@ -10,13 +10,13 @@ const JSON_WEB_TOKEN = /^([\w-]+)\.[\w-]+\.([\w-]{8,})$/
 type Guarded = { bytes: Uint8Array; until: number | null }
 
 /** The secret values of a plaintext. One that is no root derives nothing, and is guarded as a whole. */
-export function guardedInPlaintext(kind: DerivedKind, plaintext: Uint8Array): Uint8Array[] {
+export function listGuardedInPlaintext(kind: DerivedKind, plaintext: Uint8Array): Uint8Array[] {
   if (checkRoot(kind, plaintext).length > 0) return [plaintext]
-  return guardedInRoot(readRoot(kind, plaintext, ''))
+  return listGuardedInRoot(readRoot(kind, plaintext, ''))
 }
 
 /** The secret values of a root. `grant_type` is a word of the protocol and not guarded. */
-export function guardedInRoot(root: Root): Uint8Array[] {
+export function listGuardedInRoot(root: Root): Uint8Array[] {
   const values = [...new Set(secretsOf(root))]
   return values.flatMap((value) => (value === null ? [] : [utf8(value)]))
 }
@@ -29,7 +29,7 @@ function secretsOf(root: Root): (string | null)[] {
 }
 
 /** The whole state: credential, refresh token, and the values that were replaced. */
-export function guardedInState(state: DerivedState): Guarded[] {
+export function listGuardedInState(state: DerivedState): Guarded[] {
   const current = [...valuesOf(state.credential), state.refresh_token].filter((it) => it !== null)
   const all = [...current.map((value) => ({ value, until: null })), ...state.guarded]
   return all.map(({ value, until }) => ({ bytes: utf8(secretPart(value)), until }))

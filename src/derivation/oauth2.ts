@@ -3,7 +3,7 @@
  * credentials.
  */
 import { toBase64, toBase64Url, utf8 } from '../core/crypto/encoding.ts'
-import { randomBytes } from '../core/crypto/random.ts'
+import { generateRandomBytes } from '../core/crypto/random.ts'
 import { percentEncode } from '../core/net/percent_encode.ts'
 import { signAssertion } from './assertion.ts'
 import { REFRESH_TOKEN } from './credential.ts'
@@ -122,7 +122,7 @@ function signClientAssertion(root: OAuth2Root, nowMs: number): Promise<string> {
     iss: clientId,
     sub: clientId,
     aud: assertionAudience,
-    jti: toBase64Url(randomBytes(JTI_BYTES)),
+    jti: toBase64Url(generateRandomBytes(JTI_BYTES)),
     iat: issuedAt,
     exp: issuedAt + ASSERTION_S,
   }

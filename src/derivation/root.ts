@@ -3,11 +3,11 @@
  * browsers too, because clients check a root before they seal it.
  */
 import type { z } from 'zod'
-import { Fault, type FieldFault, inWords } from '../core/fault.ts'
+import { Fault, type FieldFault, formatInWords } from '../core/fault.ts'
 import type { DerivedKind } from '../core/policy/policy.ts'
 import { fieldFaults } from '../core/validation/complaints.ts'
 import { readJsonObject } from './json.ts'
-import { type ClientAuth, defaultClientAuth, rootFields } from './root_fields.ts'
+import { type ClientAuth, chooseDefaultClientAuth, rootFields } from './root_fields.ts'
 
 /** Bytes of a root's plaintext. */
 export const MAX_ROOT_BYTES = 65_536
@@ -73,7 +73,7 @@ export function readRoot(kind: DerivedKind, plaintext: Uint8Array, name: string)
   const { root, faults } = read(kind, plaintext)
   if (root) return root
   const message = `The secret ${name} is not a usable root of the kind ${kind}.`
-  throw new Fault('unusable_secret', { message: inWords(message, faults) })
+  throw new Fault('unusable_secret', { message: formatInWords(message, faults) })
 }
 
 function read(kind: DerivedKind, plaintext: Uint8Array): Read {
@@ -120,7 +120,7 @@ function toOAuth2Root(fields: FieldsOf<'oauth2'>): OAuth2Root {
     tokenUrl: fields.token_url,
     clientId: fields.client_id,
     clientSecret: fields.client_secret ?? null,
-    clientAuth: fields.client_auth ?? defaultClientAuth(fields.client_secret),
+    clientAuth: fields.client_auth ?? chooseDefaultClientAuth(fields.client_secret),
     privateKey: fields.private_key ?? null,
     keyId: fields.key_id ?? null,
     assertionAudience: fields.assertion_audience ?? fields.token_url,

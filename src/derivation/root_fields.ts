@@ -90,7 +90,7 @@ const TAKEN = [
   'code_verifier',
 ]
 
-export function defaultClientAuth(clientSecret: string | undefined): ClientAuth {
+export function chooseDefaultClientAuth(clientSecret: string | undefined): ClientAuth {
   return clientSecret === undefined ? 'none' : 'basic'
 }
 
@@ -98,7 +98,7 @@ type OAuth2Fields = z.output<typeof oauth2Fields>
 type Objection = [field: keyof OAuth2Fields, message: string]
 
 function* objectionsToClient(root: OAuth2Fields): Generator<Objection> {
-  const auth = root.client_auth ?? defaultClientAuth(root.client_secret)
+  const auth = root.client_auth ?? chooseDefaultClientAuth(root.client_secret)
   const needsSecret = auth === 'basic' || auth === 'post'
   const needsKey = auth === 'private_key_jwt'
   if (needsSecret !== (root.client_secret !== undefined)) {

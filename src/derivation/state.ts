@@ -11,7 +11,7 @@ import {
   sha256,
   TAG_BYTES,
 } from '../core/crypto/primitives.ts'
-import { randomBytes } from '../core/crypto/random.ts'
+import { generateRandomBytes } from '../core/crypto/random.ts'
 import type { SecretPlace } from '../core/crypto/secret_value.ts'
 import type { DerivedKind } from '../core/policy/policy.ts'
 import type { Credential } from './credential.ts'
@@ -50,7 +50,7 @@ export function sealState(
   key: Uint8Array,
   place: StatePlace,
   state: DerivedState,
-  nonce: Uint8Array = randomBytes(NONCE_BYTES),
+  nonce: Uint8Array = generateRandomBytes(NONCE_BYTES),
 ): Uint8Array {
   const plaintext = encodeState(state)
   if (plaintext.length > MAX_PLAINTEXT_BYTES) throw new RangeError('the state is too large')
@@ -107,7 +107,7 @@ function u64be(value: bigint): Uint8Array {
  *
  * @param sentAtMs when the request was sent: the credential's lifetime counts from that moment
  */
-export function nextState(
+export function buildNextState(
   old: DerivedState | null,
   derived: Extract<Outcome, { kind: 'derived' }>,
   sentAtMs: number,
@@ -122,10 +122,10 @@ export function nextState(
     derived_at: sentAtMs,
     guarded: [],
   } satisfies DerivedState
-  return fitGuarded({ ...state, guarded: old ? replacedValues(old, state, nowMs) : [] }, nowMs)
+  return fitGuarded({ ...state, guarded: old ? keepReplacedValues(old, state, nowMs) : [] }, nowMs)
 }
 
-function replacedValues(old: DerivedState, state: DerivedState, nowMs: number): GuardedValue[] {
+function keepReplacedValues(old: DerivedState, state: DerivedState, nowMs: number): GuardedValue[] {
   const current = [...valuesOf(state.credential), state.refresh_token]
   const replaced = [
     ...valuesOf(old.credential).map((value) => ({ value, until: old.expires_at ?? 0 })),

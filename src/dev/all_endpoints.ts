@@ -14,9 +14,9 @@ import { LiveAudit } from '../features/audit/live.ts'
 import type { Documented } from '../http/openapi/document.ts'
 import { Notices } from '../notices/notices.ts'
 import { generateKeys } from '../operator/own_keys.ts'
-import { controlPlaneRoutes, documented } from '../server/routes.ts'
+import { controlPlaneRoutes, listDocumented } from '../server/routes.ts'
 
-export function allEndpoints(): Documented[] {
+export function listAllEndpoints(): Documented[] {
   const config = readConfig({}, generateKeys)
   const parts = {
     config,
@@ -33,7 +33,7 @@ export function allEndpoints(): Documented[] {
     chains: new ChainCache(),
   }
   const services = { ...parts, notices: new Notices(parts) }
-  const nothing = async () => {}
-  const flushes = { activity: nothing, audit: nothing }
-  return documented(controlPlaneRoutes(services, flushes, new LiveAudit(services)))
+  const doNothing = async () => {}
+  const flushes = { activity: doNothing, audit: doNothing }
+  return listDocumented(controlPlaneRoutes(services, flushes, new LiveAudit(services)))
 }

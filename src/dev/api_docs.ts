@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { version } from '../../package.json'
 import { openApiDocument } from '../http/openapi/document.ts'
 import { withoutReferences } from '../http/openapi/models.ts'
-import { allEndpoints } from './all_endpoints.ts'
+import { listAllEndpoints } from './all_endpoints.ts'
 import { apiMarkdown } from './api_markdown.ts'
 
 export const API_DOCS = join(import.meta.dir, '../../docs/reference/api.md')
@@ -12,7 +12,7 @@ export const API_DOCS = join(import.meta.dir, '../../docs/reference/api.md')
 const addresses = { 'control-plane': 'http://localhost:8000', resolver: 'http://localhost:8080' }
 
 export function renderApiDocs(): string {
-  return apiMarkdown(withoutReferences(openApiDocument(allEndpoints(), version, addresses)))
+  return apiMarkdown(withoutReferences(openApiDocument(listAllEndpoints(), version, addresses)))
 }
 
 if (import.meta.main) await Bun.write(API_DOCS, renderApiDocs())

@@ -54,7 +54,7 @@ export async function renderCliDocs(): Promise<ReadonlyMap<string, string>> {
 }
 
 async function loadPages(): Promise<CliPage[]> {
-  const entries = await loadCommands(everyWord())
+  const entries = await loadCommands(listEveryWord())
   return declared.map(({ headings, ...page }) => ({
     ...page,
     sections: headings.map((heading) => {
@@ -65,7 +65,7 @@ async function loadPages(): Promise<CliPage[]> {
 }
 
 /** The names of all groups and commands. */
-function everyWord(): string[] {
+function listEveryWord(): string[] {
   return Object.values(contents).flatMap((listed) =>
     Object.entries(listed).flatMap(([usage, held]) => [
       nameIn(usage),

@@ -42,7 +42,7 @@ const MANY_OPTIONS = 6
 const SHARED = 'Shared options'
 
 export function cliIndex(pages: readonly CliPage[]): string {
-  return joined([
+  return joinBlocks([
     WRITTEN,
     '# Command line',
     'The `cloakroom` program is both server and client. Run `cloakroom <command> --help` for the options and examples of a command.',
@@ -61,21 +61,21 @@ export function cliIndex(pages: readonly CliPage[]): string {
 export function cliPage({ title, about, sections }: CliPage): string {
   const entries = sections.flatMap((section) => section.entries)
   const commands = entries.flatMap(commandsOf)
-  const shared = sharedOptions(commands)
-  const names = globalOptions.map(([flags]) => `\`${longName(flags)}\``).join(', ')
-  return joined([
+  const shared = listSharedOptions(commands)
+  const names = globalOptions.map(([flags]) => `\`${findLongName(flags)}\``).join(', ')
+  return joinBlocks([
     WRITTEN,
     `# ${title}`,
     about,
     ...entries.flatMap((entry) => entryText(entry, shared)),
-    ...listed('Arguments', argumentsOf(commands)),
-    ...listed(SHARED, shared),
+    ...formatParts('Arguments', argumentsOf(commands)),
+    ...formatParts(SHARED, shared),
     '## Inherited options',
     `All commands accept the [global options](../cli.md#global-options): ${names}.`,
   ])
 }
 
-const joined = (blocks: readonly string[]) => `${blocks.join('\n\n')}\n`
+const joinBlocks = (blocks: readonly string[]) => `${blocks.join('\n\n')}\n`
 
 function commandsOf(entry: Spec | Group): Command[] {
   if (!('commands' in entry))
@@ -125,7 +125,7 @@ function commandText(
   const options = spec.options.map(partOf)
   const own = options.filter((part) => !isAmong(shared, part))
   const others = options.filter((part) => isAmong(shared, part))
-  const also = others.map(({ written }) => `\`${longName(written)}\``).join(', ')
+  const also = others.map(({ written }) => `\`${findLongName(written)}\``).join(', ')
   const examples = worthShowing(spec).map((example) => `cloakroom ${example}`)
   return [
     `${isInGroup ? '###' : '##'} ${usage.replaceAll('<', '\\<')}`,
@@ -148,7 +148,7 @@ function worthShowing({ examples, options }: Spec): readonly string[] {
   return shown.slice(0, options.length < MANY_OPTIONS ? 1 : 2)
 }
 
-const longName = (flags: string) => /--[\w-]+/.exec(flags)?.[0] ?? flags
+const findLongName = (flags: string) => /--[\w-]+/.exec(flags)?.[0] ?? flags
 
 function partOf([flags, text, fallback]: Spec['options'][number]): Part {
   const meaning = fallback === undefined ? text : `${text} (default: ${fallback})`
@@ -156,7 +156,7 @@ function partOf([flags, text, fallback]: Spec['options'][number]): Part {
 }
 
 /** Options with one meaning that several commands of a page have. */
-function sharedOptions(commands: readonly Command[]): Part[] {
+function listSharedOptions(commands: readonly Command[]): Part[] {
   const all = commands.flatMap(({ spec }) => spec.options.map(partOf))
   const meanings = (part: Part) =>
     new Set(all.filter(({ written }) => written === part.written).map(({ meaning }) => meaning))
@@ -179,7 +179,7 @@ function argumentsOf(commands: readonly Command[]): Part[] {
 const isAmong = (parts: readonly Part[], { written, meaning }: Part) =>
   parts.some((other) => other.written === written && other.meaning === meaning)
 
-const listed = (heading: string, parts: readonly Part[]): string[] =>
+const formatParts = (heading: string, parts: readonly Part[]): string[] =>
   parts.length > 0 ? [`## ${heading}`, parts.map(lineOf).join('\n')] : []
 
 const lineOf = ({ written, meaning }: Part) => `- \`${written}\`: ${meaning}`

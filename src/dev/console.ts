@@ -117,7 +117,7 @@ async function bundle(
   const outputs = new Map(
     Object.entries(built.metafile?.outputs ?? {}).map(([path, output]) => [nameOf(path), output]),
   )
-  const reachedBy = (entry: string): string[] => {
+  const listReached = (entry: string): string[] => {
     const reached = new Set([entry])
     for (const name of reached) {
       for (const { path, kind } of outputs.get(name)?.imports ?? []) {
@@ -129,7 +129,7 @@ async function bundle(
   const entries = built.outputs
     .filter(({ kind, path }) => kind === 'entry-point' && path.endsWith('.js'))
     .map(({ path }) => nameOf(path))
-  return { files, reachedBy, entries }
+  return { files, reachedBy: listReached, entries }
 }
 
 /** Code that only this runtime has would fail in a browser, and only when it is called. */

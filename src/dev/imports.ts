@@ -23,7 +23,7 @@ export function packagesOf(paths: Iterable<string>): Set<string> {
 }
 
 /** The files that some files reach through imports, these included. */
-export function reachedFrom(paths: readonly string[]): Set<string> {
+export function findReachable(paths: readonly string[]): Set<string> {
   const reached = new Set(paths)
   for (const path of reached) {
     for (const target of importsOf(path))

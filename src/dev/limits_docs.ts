@@ -30,7 +30,7 @@ export function renderLimitsDocs(): string {
   ]
   const quotaRows = all.map(({ what, per, setting, most }) => [
     `${what} per ${per.replace(/^an? /, '')}`,
-    inDigits(most),
+    formatDigits(most),
     `\`${setting}\``,
   ])
   const rateRows = describeConfig()
@@ -60,14 +60,14 @@ function tableOf(head: readonly string[], rows: readonly (readonly string[])[]):
 
 function perTime(rate: string): string {
   const [count, seconds] = rate.split('/').map(Number)
-  return `${inDigits(count ?? 0)} per ${inUnit(seconds ?? 0, 'seconds')}`.replace(
+  return `${formatDigits(count ?? 0)} per ${formatUnit(seconds ?? 0, 'seconds')}`.replace(
     / per 1 (\w+)/,
     ' per $1',
   )
 }
 
 function valueText(place: string, unit: Unit | null = null, after?: string): string {
-  const text = inUnit(readNumber(place), unit)
+  const text = formatUnit(readNumber(place), unit)
   return after === undefined ? text : `${text}, ${after}`.replace(', levels', ' levels')
 }
 
@@ -89,14 +89,14 @@ const product = (expression: string) =>
     .map((factor) => Number(factor.replaceAll('_', '')))
     .reduce((one, other) => one * other, 1)
 
-const inDigits = (value: number) => value.toLocaleString('en')
+const formatDigits = (value: number) => value.toLocaleString('en')
 
 const SECONDS = { days: 86_400, hours: 3_600, minutes: 60, seconds: 1 } as const
 
-function inUnit(value: number, unit: Unit | null): string {
-  if (unit === null) return inDigits(value)
-  if (unit === 'bytes') return inBytes(value)
-  if (unit === 'milliseconds') return inUnit(value / 1_000, 'seconds')
+function formatUnit(value: number, unit: Unit | null): string {
+  if (unit === null) return formatDigits(value)
+  if (unit === 'bytes') return formatBytes(value)
+  if (unit === 'milliseconds') return formatUnit(value / 1_000, 'seconds')
   if (unit !== 'seconds') return plural(value, unit)
   const [largest = 'seconds'] =
     Object.entries(SECONDS).find(([, size]) => value >= size && value % size === 0) ?? []
@@ -104,12 +104,12 @@ function inUnit(value: number, unit: Unit | null): string {
 }
 
 const plural = (value: number, unit: string) =>
-  `${inDigits(value)} ${value === 1 ? unit.slice(0, -1) : unit}`
+  `${formatDigits(value)} ${value === 1 ? unit.slice(0, -1) : unit}`
 
-function inBytes(value: number): string {
+function formatBytes(value: number): string {
   const MIB = 1_048_576
   if (value % MIB === 0) return `${value / MIB} MiB`
-  return value % 1_024 === 0 ? `${value / 1_024} KiB` : `${inDigits(value)} bytes`
+  return value % 1_024 === 0 ? `${value / 1_024} KiB` : `${formatDigits(value)} bytes`
 }
 
 if (import.meta.main) await Bun.write(LIMITS_DOCS, renderLimitsDocs())

@@ -28,7 +28,7 @@ const START = 946_684_800_000
 export async function buildTemplate(): Promise<Uint8Array> {
   const directory = await mkdtemp(join(tmpdir(), 'cloakroom-template-'))
   try {
-    await repeatable(() => initialise(directory))
+    await repeatWork(() => initialise(directory))
     return await archiveOf(await readTree(directory))
   } finally {
     await rm(directory, { recursive: true, force: true })
@@ -42,7 +42,7 @@ async function initialise(directory: string): Promise<void> {
 }
 
 /** PostgreSQL notes when it was initialised, and a random number that only password prompts use. */
-async function repeatable(work: () => Promise<void>): Promise<void> {
+async function repeatWork(work: () => Promise<void>): Promise<void> {
   const { now } = Date
   const { randomFillSync } = nodeCrypto
   Date.now = () => START

@@ -18,7 +18,7 @@ export async function admit(
 ): Promise<Caller | undefined> {
   if (access.kind === 'public') {
     if (access.rate) Object.assign(headers, rateHeaders(await limits[access.rate].take(network)))
-    if (access.console && !consoleCookies(request.headers)) throw notConsoleError()
+    if (access.console && !consoleCookies(request.headers)) throw buildNotConsoleError()
     return undefined
   }
   if (access.kind === 'cron') {
@@ -34,7 +34,7 @@ export async function admit(
   return caller
 }
 
-function notConsoleError(): Fault {
+function buildNotConsoleError(): Fault {
   return new Fault('forbidden', { message: 'Only the console can call this.' })
 }
 

@@ -1,5 +1,5 @@
 /** Refusals where a program speaks to an API through us, in the format of that API. */
-import { type Fault, type FaultCode, inWords } from '../core/fault.ts'
+import { type Fault, type FaultCode, formatInWords } from '../core/fault.ts'
 import { adviceOf } from './advice.ts'
 import { presentFault } from './reply.ts'
 
@@ -23,7 +23,7 @@ export function presentForwardFault(
 ): Response {
   const { code, status } = fault
   const { headers } = presentFault(fault, 'resolver', requestId)
-  const message = inWords(fault.message, fault.fields)
+  const message = formatInWords(fault.message, fault.fields)
   // Clients such as git send Basic credentials only after a challenge.
   if (status === 401) headers.append('www-authenticate', 'Basic realm="cloakroom"')
   if (!TRANSIENT.includes(code)) headers.set('x-should-retry', 'false')

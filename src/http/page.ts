@@ -5,7 +5,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Config } from '../core/config/config.ts'
 import { secretKeysOf } from '../core/crypto/pepper.ts'
-import { invalidField } from '../core/fault.ts'
+import { buildFieldFault } from '../core/fault.ts'
 import { Reply } from './reply.ts'
 
 const MAC_BYTES = 16
@@ -55,7 +55,7 @@ export function openPager({ SECRET_KEY }: Pick<Config, 'SECRET_KEY'>): ReadPage 
     const given = bytes.subarray(0, MAC_BYTES)
     const isOurs = (secretKey: string) => timingSafeEqual(given, mac(list + text, secretKey))
     if (bytes.length <= MAC_BYTES || !secretKeys.some(isOurs))
-      throw invalidField('cursor', 'is not a cursor of this list')
+      throw buildFieldFault('cursor', 'is not a cursor of this list')
     return JSON.parse(text)
   }
   const sealCursor = (list: string, sortKey: readonly string[]): string => {
@@ -68,7 +68,7 @@ export function openPager({ SECRET_KEY }: Pick<Config, 'SECRET_KEY'>): ReadPage 
     const limit = Math.min(query.limit, listing.maxRows ?? query.limit)
     const after = cursor === undefined ? [] : openCursor(name, cursor)
     const read = async () => {
-      const { rows, ...found } = inPage(await listing.read({ after, limit }), limit)
+      const { rows, ...found } = toPage(await listing.read({ after, limit }), limit)
       return { rows, ...found, data: open ? await open(rows) : rows }
     }
     const { rows, hasMore, beside, data } = await (queue ? queue(read) : read())
@@ -82,7 +82,7 @@ export function openPager({ SECRET_KEY }: Pick<Config, 'SECRET_KEY'>): ReadPage 
   }
 }
 
-function inPage<Row>(read: readonly Row[] | PageRows<Row>, limit: number): PageRows<Row> {
+function toPage<Row>(read: readonly Row[] | PageRows<Row>, limit: number): PageRows<Row> {
   if ('rows' in read) return read
   return { rows: read.slice(0, limit), hasMore: read.length > limit }
 }

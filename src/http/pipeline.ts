@@ -6,7 +6,7 @@
 import { transactWhenRead, UnreadBefore } from '../core/async/unread.ts'
 import { Fault } from '../core/fault.ts'
 import { type Caller, type Grant, type ProjectGrant, RoleDenied } from '../core/grant.ts'
-import { currentSpan, traced } from '../core/trace/span.ts'
+import { getCurrentSpan, traceWork } from '../core/trace/span.ts'
 import { isUuid, parsePart } from '../core/validation/validate.ts'
 import { unavailableFault } from '../database/errors.ts'
 import { rateHeaders } from '../database/limits/rate.ts'
@@ -15,12 +15,12 @@ import { transactNoting } from '../database/signed_notes.ts'
 import { admit, recall } from './admit.ts'
 import { consoleCookies } from './console_cookies.ts'
 import { type Endpoint, type EndpointAccess, mustRecord } from './endpoint.ts'
-import { onlyLogged, recorded } from './recorded.ts'
+import { logUnlessStored, recordChange } from './recorded.ts'
 import { UnrecordedChange } from './recorder.ts'
-import { commonHeaders, EventStream, present } from './reply.ts'
+import { buildCommonHeaders, EventStream, present } from './reply.ts'
 import { DEFAULT_BODY_LIMIT, queryOf, readBody } from './request_body.ts'
 import type { OpenTransaction, RequestContext, Route, Services } from './route.ts'
-import { activeOf, namedInBody, resourceOf } from './tenant.ts'
+import { activeOf, isNamedInBody, resourceOf } from './tenant.ts'
 
 type Act = (context: object) => unknown
 
@@ -30,7 +30,7 @@ export async function perform(
   route: Route,
   received: RequestContext,
 ): Promise<Response> {
-  const headers = commonHeaders(received.requestId)
+  const headers = buildCommonHeaders(received.requestId)
   const remembered = await actRemembered(services, route, received, headers)
   const { result } = remembered ?? (await actAuthenticated(services, route, received, headers))
   // The runtime's time limit counts from the beginning of a response, however steadily it is read.
@@ -45,8 +45,10 @@ async function actAuthenticated(
   headers: Record<string, string>,
 ): Promise<{ result: unknown }> {
   const { access } = route.endpoint
-  const caller = await traced('authenticate', {}, () => admit(services, access, received, headers))
-  if (access.kind !== 'public') currentSpan()?.trace.know()
+  const caller = await traceWork('authenticate', {}, () =>
+    admit(services, access, received, headers),
+  )
+  if (access.kind !== 'public') getCurrentSpan()?.trace.know()
   return { result: await actAs(caller, services, route, received) }
 }
 
@@ -64,7 +66,7 @@ async function actRemembered(
   if (!recalled) return null
   const { caller, grant } = recalled
   Object.assign(headers, rateHeaders(await services.limits.api.take(caller.sessionId)))
-  const holds = traced('authenticate', {}, () => recalled.holds())
+  const holds = traceWork('authenticate', {}, () => recalled.holds())
   const act = () => actAs(caller, services, route, received, { grant, holds })
   const reading = route.endpoint.method === 'GET' ? act() : null
   reading?.catch(() => {})
@@ -72,7 +74,7 @@ async function actRemembered(
     void reading?.then(stopStream, () => {})
     return null
   }
-  currentSpan()?.trace.know()
+  getCurrentSpan()?.trace.know()
   return { result: await (reading ?? act()) }
 }
 
@@ -122,7 +124,7 @@ async function actAsMember(...args: Parameters<typeof actWithGrant>): Promise<un
       const { storeDenial, db, log } = services
       const stored = storeDenial(db, error.member, endpoint.name)
       await stored.catch(
-        onlyLogged(log, 'a refusal could not be recorded', endpoint.name, (failure) =>
+        logUnlessStored(log, 'a refusal could not be recorded', endpoint.name, (failure) =>
           Boolean(unavailableFault(failure)),
         ),
       )
@@ -144,19 +146,19 @@ async function actWithGrant(
   const resourceIn = (body: unknown) => resourceOf(tenant, context, body)
   const authoriseIn = (tx: Reading, body: unknown) =>
     identity.authorise(tx, caller, permission, resourceIn(body))
-  const isNamedBefore = endpoint.body && !namedInBody(tenant, request)
+  const isNamedBefore = endpoint.body && !isNamedInBody(tenant, request)
   const early = remembered?.grant ?? (isNamedBefore ? await authoriseIn(db, undefined) : undefined)
   const body = await bodyOf(endpoint, context, early?.workspaceId ?? caller.userId)
   const prepared =
     prepare && (await prepare({ body, grant: early ?? (await authoriseIn(db, body)), db }))
   const actIn = async (tx: Reading, grant: Grant) => {
     const query = endpoint.query && parsePart(endpoint.query, queryOf(request))
-    const inside: Act = (more) =>
-      naming(grant, () => act({ body, query, tx, grant, prepared, ...more }))
-    if (!mustRecord(endpoint)) return { result: await inside({}), changed: grant.workspaceId }
+    const runInside: Act = (more) =>
+      nameResourceOnRefusal(grant, () => act({ body, query, tx, grant, prepared, ...more }))
+    if (!mustRecord(endpoint)) return { result: await runInside({}), changed: grant.workspaceId }
     const recording = { tx, actor: grant, holds: remembered?.holds }
-    const { result, isUnchanged } = await recorded(services, endpoint, recording, (audit) =>
-      inside({ audit }),
+    const { result, isUnchanged } = await recordChange(services, endpoint, recording, (audit) =>
+      runInside({ audit }),
     )
     return { result, changed: isUnchanged ? undefined : grant.workspaceId }
   }
@@ -188,7 +190,7 @@ function isSameGrant(one: Partial<ProjectGrant>, other: Partial<ProjectGrant>): 
 }
 
 /** A refusal by a handler's own rules, such as changes of an owner, also names the actor. */
-async function naming<T>(grant: Grant, act: () => T): Promise<Awaited<T>> {
+async function nameResourceOnRefusal<T>(grant: Grant, act: () => T): Promise<Awaited<T>> {
   try {
     return await act()
   } catch (error) {
@@ -209,7 +211,7 @@ async function actWithoutGrant(
   let isRecorded = false
   const transaction: OpenTransaction = async (change) => {
     const act = (tx: Transaction) =>
-      recorded(services, endpoint, { tx }, (audit) => change(tx, audit))
+      recordChange(services, endpoint, { tx }, (audit) => change(tx, audit))
     const { result } = await transactWhenRead(() => transactNoting(services, act))
     isRecorded = true
     return result

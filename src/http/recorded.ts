@@ -1,6 +1,6 @@
 /** Reads that are recorded before the response, and those that may go unrecorded while the database is read-only. */
 import { describeError, type Log } from '../core/log.ts'
-import { traced } from '../core/trace/span.ts'
+import { traceWork } from '../core/trace/span.ts'
 import { isUnwilling } from '../database/errors.ts'
 import type { Reading } from '../database/open.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -10,7 +10,7 @@ import type { Services } from './route.ts'
 type Recording = { tx: Reading; actor?: Actor; holds?: Promise<boolean> | undefined }
 
 /** @throws UnrecordedChange, which rolls the transaction back */
-export async function recorded<T>(
+export async function recordChange<T>(
   { storeChanges, log }: Services,
   { name, method }: Endpoint,
   { tx, actor, holds }: Recording,
@@ -22,16 +22,16 @@ export async function recorded<T>(
   const result = await change(audit)
   const { isUnchanged } = audit
   if ((await holds) === false) return { result, isUnchanged }
-  const stored = traced('audit write', {}, () => audit.store())
+  const stored = traceWork('audit write', {}, () => audit.store())
   // A database that is lost may come back without this record: then nothing is shown.
   await (isEager
     ? stored
-    : stored.catch(onlyLogged(log, 'a read could not be recorded', name, isUnwilling)))
+    : stored.catch(logUnlessStored(log, 'a read could not be recorded', name, isUnwilling)))
   return { result, isUnchanged }
 }
 
 /** Reads and refusals go on while the database takes no writes, as on a full disk; the log has them. */
-export function onlyLogged(
+export function logUnlessStored(
   log: Log,
   message: string,
   endpoint: string,

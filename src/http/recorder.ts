@@ -40,7 +40,7 @@ export type Change = {
 }
 
 /** The name of a token in a record. For an agent's token it includes the agent, because most labels are `default`. */
-export function aboutToken(
+export function toTokenResource(
   { id, label }: { id: string; label: string },
   agent: { id: string; name: string } | null,
 ): Pick<Change, 'resource' | 'registrationId'> {

@@ -1,7 +1,7 @@
 /** Builds every response: its headers, and the shape for both listeners. */
 
 import type { z } from 'zod'
-import { Fault, inWords } from '../core/fault.ts'
+import { Fault, formatInWords } from '../core/fault.ts'
 import { adviceOf } from './advice.ts'
 import type { Endpoint } from './endpoint.ts'
 import { jsonResponse } from './json/write.ts'
@@ -29,7 +29,7 @@ export class Reply<T> {
   }
 }
 
-export function created<T>(data: T, message?: string): Reply<T> {
+export function replyCreated<T>(data: T, message?: string): Reply<T> {
   return new Reply(data, message === undefined ? { status: 201 } : { status: 201, message })
 }
 
@@ -68,7 +68,7 @@ const COMMON = {
 const COMMON_HEADERS = new Headers(COMMON)
 
 /** On every response that the application makes (protocol 2). */
-export function commonHeaders(requestId: string): Record<string, string> {
+export function buildCommonHeaders(requestId: string): Record<string, string> {
   return { 'x-request-id': requestId, ...COMMON }
 }
 
@@ -99,16 +99,22 @@ export function present(
   if (result instanceof EventStream) return presentEvents(result, headers, onPiece)
   const { data, options } = result instanceof Reply ? result : new Reply(result, {})
   const status = options.status ?? (endpoint.success === 201 ? 201 : 200)
-  const leaving = shaped(endpoint, endpoint.result, data)
+  const leaving = shapeResult(endpoint, endpoint.result, data)
   if (endpoint.bare) {
     // Health is the one success with a status that implies a header.
-    return jsonResponse(leaving, { status, headers: { ...impliedBy(status), ...headers } }, onPiece)
+    return jsonResponse(
+      leaving,
+      { status, headers: { ...listImpliedHeaders(status), ...headers } },
+      onPiece,
+    )
   }
   const body = {
     status: 'success',
     ...(options.message === undefined ? {} : { message: options.message }),
     ...(leaving === undefined ? {} : { data: leaving }),
-    ...(endpoint.beside ? Object(shaped(endpoint, endpoint.beside, options.beside ?? {})) : {}),
+    ...(endpoint.beside
+      ? Object(shapeResult(endpoint, endpoint.beside, options.beside ?? {}))
+      : {}),
     ...(endpoint.paged ? { pagination: { next_cursor: options.nextCursor ?? null } } : {}),
   }
   return withCookies(jsonResponse(body, { status, headers }, onPiece), options)
@@ -169,7 +175,7 @@ function streamOf(
   )
 }
 
-function shaped({ name }: Endpoint, schema: z.ZodType | undefined, result: unknown): unknown {
+function shapeResult({ name }: Endpoint, schema: z.ZodType | undefined, result: unknown): unknown {
   if (!schema) return undefined
   const outcome = shape(schema, result)
   if ('data' in outcome) return outcome.data
@@ -185,19 +191,19 @@ function shaped({ name }: Endpoint, schema: z.ZodType | undefined, result: unkno
  */
 export function presentFault(fault: Fault, surface: Surface, requestId: string): Response {
   const headers = {
-    ...commonHeaders(requestId),
+    ...buildCommonHeaders(requestId),
     'x-service-error': fault.code,
-    ...impliedBy(fault.status),
+    ...listImpliedHeaders(fault.status),
     ...fault.headers,
   }
   const { code: error_code, message, fields } = fault
   const body =
     surface === 'resolver'
-      ? { error_code, message: inWords(message, fields), ...adviceOf(fault) }
+      ? { error_code, message: formatInWords(message, fields), ...adviceOf(fault) }
       : {
           status: 'failure',
           error_code,
-          message: fault.status === 422 ? inWords(message, fields?.slice(0, 1)) : message,
+          message: fault.status === 422 ? formatInWords(message, fields?.slice(0, 1)) : message,
           ...(fields ? { fields } : {}),
           ...adviceOf(fault),
           request_id: requestId,
@@ -205,7 +211,7 @@ export function presentFault(fault: Fault, surface: Surface, requestId: string):
   return Response.json(body, { status: fault.status, headers })
 }
 
-function impliedBy(status: number): Record<string, string> {
+function listImpliedHeaders(status: number): Record<string, string> {
   if (status === 401) return { 'www-authenticate': 'Bearer' }
   if (status === 429 || status === 503) return { 'retry-after': '1' }
   return {}

@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod'
 import type { BodyAccount } from '../core/body_memory.ts'
-import { Fault, invalidField } from '../core/fault.ts'
+import { buildFieldFault, Fault } from '../core/fault.ts'
 import { fieldFaults } from '../core/validation/complaints.ts'
 import { parsePart } from '../core/validation/validate.ts'
 import { readCapped } from './capped_body.ts'
@@ -91,11 +91,11 @@ async function readBounded(
   account: BodyAccount,
 ): Promise<Uint8Array> {
   const declared = request.headers.get('content-length')
-  if (Number(declared ?? 0) > limit) throw tooLarge(limit)
+  if (Number(declared ?? 0) > limit) throw buildTooLargeFault(limit)
   const meter = account.expect(declared === null ? null : Number(declared))
   try {
     if (declared !== null) return await request.bytes()
-    const bytes = await readCapped(request.body, limit, () => tooLarge(limit), meter)
+    const bytes = await readCapped(request.body, limit, () => buildTooLargeFault(limit), meter)
     await demandEnd(request)
     return bytes
   } catch (cause) {
@@ -113,7 +113,7 @@ async function demandEnd({ signal }: Request): Promise<void> {
   if (signal.aborted) throw new Fault('malformed_json')
 }
 
-function tooLarge(limit: number): Fault {
+function buildTooLargeFault(limit: number): Fault {
   return new Fault('payload_too_large', {
     message: `The request body may have at most ${limit} bytes.`,
   })
@@ -123,7 +123,7 @@ function tooLarge(limit: number): Fault {
 export function queryOf(request: Request): Record<string, string> {
   const query: Record<string, string> = Object.create(null)
   for (const [name, value] of new URL(request.url).searchParams) {
-    if (name in query) throw invalidField(name.slice(0, 64), 'is given twice')
+    if (name in query) throw buildFieldFault(name.slice(0, 64), 'is given twice')
     query[name] = value
   }
   return query

@@ -112,7 +112,7 @@ export function route<const E extends Endpoint>(endpoint: E, handler: Handler<E>
  * For large changes: slow work is done before the transaction, which blocks others. The handler must check that the
  * prepared data is still current.
  */
-export function preparedRoute<const E extends Endpoint, Prepared>(
+export function createPreparedRoute<const E extends Endpoint, Prepared>(
   endpoint: E,
   prepare: (context: PrepareContext<E>) => Promise<Prepared>,
   handler: (context: Context<E> & { prepared: Prepared }) => Promise<Answer<E>>,
@@ -139,7 +139,7 @@ export function listRoute<const E extends Endpoint & { paged: true }, Row>(
 /** Outside of the pipeline: only for routes without a grant and without changes. */
 type RawEndpoint = TokenEndpoint | (Endpoint & { method: 'GET' })
 
-export function rawRoute(endpoint: RawEndpoint, raw: RawHandler): Route {
+export function createRawRoute(endpoint: RawEndpoint, raw: RawHandler): Route {
   return { endpoint, handle: null, prepare: null, raw }
 }
 

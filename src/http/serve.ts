@@ -6,7 +6,7 @@ import type { Server } from 'bun'
 import { Elysia } from 'elysia'
 import type { BodyAccount } from '../core/body_memory.ts'
 import { Fault } from '../core/fault.ts'
-import { currentSpan, within } from '../core/trace/span.ts'
+import { getCurrentSpan, runInSpan } from '../core/trace/span.ts'
 import type { Endpoint } from './endpoint.ts'
 import { perform } from './pipeline.ts'
 import { presentFault } from './reply.ts'
@@ -49,11 +49,11 @@ export function serve(services: Services): Listener {
   })
   // Only what no route below takes comes here: hooks of Elysia hold for later routes.
   app.onError(({ request, server }) => respond(services, [], request, [], server))
-  for (const [pattern, routes] of byPattern(services.routes)) {
+  for (const [pattern, routes] of groupByPattern(services.routes)) {
     app.all(
       pattern,
       ({ request, params, server }) =>
-        respond(services, routes, request, inPathOrder(params ?? {}), server),
+        respond(services, routes, request, orderByPath(params ?? {}), server),
       { parse: 'none' },
     )
   }
@@ -73,7 +73,7 @@ export function serve(services: Services): Listener {
 }
 
 /** Paths that differ only in the names of their parameters are one path to a router. */
-function byPattern(routes: readonly Route[]): Map<string, Route[]> {
+function groupByPattern(routes: readonly Route[]): Map<string, Route[]> {
   const patterns = new Map<string, Route[]>()
   for (const candidate of routes) {
     let position = 0
@@ -88,7 +88,7 @@ function byPattern(routes: readonly Route[]): Map<string, Route[]> {
 }
 
 /** The router finds values from the end of the path; their names are those of `byPattern`. */
-function inPathOrder(params: Record<string, string>): string[] {
+function orderByPath(params: Record<string, string>): string[] {
   return Object.keys(params).map((_, position) => params[`p${position}`] ?? '')
 }
 
@@ -112,7 +112,7 @@ function respond(...received: Received): Promise<Response | undefined> {
   const [{ tracer, surface }, routes, { headers }] = received
   const route = routes[0]?.endpoint.path
   const span = tracer?.begin(headers.get('traceparent'), { listener: surface, 'http.route': route })
-  return span ? within(span, () => answer(...received)) : answer(...received)
+  return span ? runInSpan(span, () => answer(...received)) : answer(...received)
 }
 
 async function answer(
@@ -143,7 +143,7 @@ async function answer(
   if (services.isStopping()) response?.headers.set('connection', 'close')
   services.onRequest?.(services.surface, served)
   services.log.info('request', { request_id: requestId, listener: services.surface, ...served })
-  currentSpan()?.served(requestId, served)
+  getCurrentSpan()?.endServed(requestId, served)
   return response ?? undefined
 }
 

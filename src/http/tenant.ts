@@ -7,16 +7,16 @@ import type { Tenant } from './endpoint.ts'
 import type { RequestContext } from './route.ts'
 
 /** Whether the body must be read to know the tenant. */
-export function namedInBody(tenant: Tenant, request: Request): boolean {
+export function isNamedInBody(tenant: Tenant, request: Request): boolean {
   return tenant === 'body.project_id' || (tenant === 'active' && activeOf(request) === undefined)
 }
 
 /** The workspace that the header or the query names. */
 export function activeOf(request: Request): string | undefined {
-  return request.headers.get('x-workspace-id') ?? activeInQuery(request)
+  return request.headers.get('x-workspace-id') ?? readActiveFromQuery(request)
 }
 
-function activeInQuery(request: Request): string | undefined {
+function readActiveFromQuery(request: Request): string | undefined {
   return new URL(request.url).searchParams.get('workspace_id') ?? undefined
 }
 
@@ -35,15 +35,15 @@ export function resourceOf(tenant: Tenant, context: RequestContext, body: unknow
     case 'path.project_name':
       return { workspaceId: params.workspace_id, projectName: params.project_name }
     case 'query.workspace_id':
-      return { workspaceId: activeInQuery(request) }
+      return { workspaceId: readActiveFromQuery(request) }
     case 'body.project_id':
       return { projectId: namesOf(body).project_id }
     default:
-      return activeResource(context, body)
+      return findActiveResource(context, body)
   }
 }
 
-function activeResource({ request, params }: RequestContext, body: unknown): ResourceRef {
+function findActiveResource({ request, params }: RequestContext, body: unknown): ResourceRef {
   const workspaceId = activeOf(request) ?? namesOf(body).workspace_id
   if (workspaceId !== undefined && !isUuid(workspaceId)) throw new Fault('not_found')
   if (params.project !== undefined && isUuid(params.project)) return { projectId: params.project }

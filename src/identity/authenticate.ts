@@ -4,12 +4,12 @@
  */
 import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import type { Pepper } from '../core/crypto/pepper.ts'
-import { type ParsedToken, parseToken, presentedVerifier } from '../core/crypto/token.ts'
+import { deriveVerifier, type ParsedToken, parseToken } from '../core/crypto/token.ts'
 import { Fault } from '../core/fault.ts'
 import type { Caller } from '../core/grant.ts'
 import { permits } from '../core/roles.ts'
 import type { Database } from '../database/open.ts'
-import { prepared } from '../database/prepared.ts'
+import { prepareOnce } from '../database/prepared.ts'
 import { sessions, sessionTokens, users } from '../database/schema/index.ts'
 import { consoleCookies } from '../http/console_cookies.ts'
 import type { IdentityService } from '../http/route.ts'
@@ -42,7 +42,7 @@ export type SessionSource = { db: Database; pepper: Pepper }
 /** The last use is accurate to a minute, so that requests rarely write. */
 const isUseOld = sql`${sessions.lastUsedAt} < now() - interval '1 minute'`
 
-const noteUse = prepared((db) =>
+const noteUse = prepareOnce((db) =>
   db
     .update(sessions)
     .set({ lastUsedAt: sql`now()` })
@@ -50,7 +50,7 @@ const noteUse = prepared((db) =>
     .prepare('session_use'),
 )
 
-const selectSession = prepared((db) =>
+const selectSession = prepareOnce((db) =>
   db
     .select({
       verifier: sessionTokens.verifier,
@@ -74,7 +74,7 @@ const selectSession = prepared((db) =>
     .prepare('session'),
 )
 
-const selectLive = prepared((db) =>
+const selectLive = prepareOnce((db) =>
   db
     .select({ id: sessions.id })
     .from(sessions)
@@ -102,7 +102,7 @@ async function findSession(
 ): Promise<Caller> {
   const [found] = await selectSession(db).execute({ id: token.id })
   const identity = found ? ({ kind: 'ses', id: token.id, ownerId: found.userId } as const) : null
-  const match = pepper.matchVerifier(identity, presentedVerifier(token), found?.verifier ?? null)
+  const match = pepper.matchVerifier(identity, deriveVerifier(token), found?.verifier ?? null)
   if (!found || match === 'wrong') throw new Fault('invalid_token')
   const { verifier, isUseOld, ...caller } = found
   if (isUseOld) await noteUse(db).execute({ id: caller.sessionId })

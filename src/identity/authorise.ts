@@ -4,7 +4,7 @@
  * missing ones.
  */
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
-import { Fault, invalidField } from '../core/fault.ts'
+import { buildFieldFault, Fault } from '../core/fault.ts'
 import type { Permission } from '../core/grant.ts'
 import {
   type Caller,
@@ -16,7 +16,7 @@ import {
 import { matrix, permits, roleRefusal, rolesThatWrite } from '../core/roles.ts'
 import { isUuid } from '../core/validation/validate.ts'
 import type { Reading } from '../database/open.ts'
-import { prepared } from '../database/prepared.ts'
+import { prepareOnce } from '../database/prepared.ts'
 import { isRestorable } from '../database/restorable.ts'
 import { deletedProjects, memberships, projects, workspaces } from '../database/schema/index.ts'
 
@@ -56,9 +56,9 @@ async function findGrant(
   resource: ResourceRef,
 ): Promise<Grant | null> {
   const { projectId, projectName, deletedProjectId } = resource
-  if (deletedProjectId !== undefined) return deletedProjectGrant(db, caller, deletedProjectId)
+  if (deletedProjectId !== undefined) return findDeletedProjectGrant(db, caller, deletedProjectId)
   if (projectId !== undefined) return projectOf(db, caller, projectId, resource.workspaceId)
-  const workspaceId = resource.workspaceId ?? (await activeWorkspace(db, caller))
+  const workspaceId = resource.workspaceId ?? (await findActiveWorkspace(db, caller))
   if (!isUuid(workspaceId)) return null
   if (projectName === undefined) return workspaceGrant(db, caller, workspaceId)
   return projectGrant(db, selectProjectByName, caller, { workspaceId, projectName })
@@ -78,7 +78,7 @@ async function projectOf(
 }
 
 /** Returns the caller's personal workspace, or else the only one. With none or several, the request must name it. */
-async function activeWorkspace(db: Reading, caller: Caller): Promise<string> {
+async function findActiveWorkspace(db: Reading, caller: Caller): Promise<string> {
   const own = await db
     .select({ id: workspaces.id, type: workspaces.type, role: memberships.role })
     .from(memberships)
@@ -89,7 +89,7 @@ async function activeWorkspace(db: Reading, caller: Caller): Promise<string> {
   const personal = own.find(({ type, role }) => type === 'personal' && role === 'owner')
   const active = personal ?? (own.length === 1 ? own[0] : undefined)
   if (!active)
-    throw invalidField('X-Workspace-Id', 'is required: name the workspace in this header')
+    throw buildFieldFault('X-Workspace-Id', 'is required: name the workspace in this header')
   return active.id
 }
 
@@ -98,7 +98,7 @@ const isActiveMember = and(
   eq(memberships.status, 'active'),
 )
 
-const selectMembership = prepared((db) =>
+const selectMembership = prepareOnce((db) =>
   db
     .select({ role: memberships.role })
     .from(memberships)
@@ -117,7 +117,7 @@ async function workspaceGrant(
 }
 
 function selectProjectWhere(...which: readonly SQL[]) {
-  return prepared((db) =>
+  return prepareOnce((db) =>
     db
       .select({
         workspaceId: projects.workspaceId,
@@ -152,7 +152,7 @@ async function projectGrant(
 }
 
 /** Deleted projects exist only for members who may restore them, and only as long as that is possible. */
-async function deletedProjectGrant(
+async function findDeletedProjectGrant(
   db: Reading,
   caller: Caller,
   projectId: string,

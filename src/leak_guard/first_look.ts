@@ -102,7 +102,11 @@ function spellsNothing(bytes: Uint8Array, order: SearchOrder): boolean {
   const runs = new Runs()
   const seen = KINDS.map(() => 0)
   const { length } = bytes
-  for (let at = runs.next(bytes, 0, length); at < length; at = runs.next(bytes, at + 1, length)) {
+  for (
+    let at = runs.findNextCompletion(bytes, 0, length);
+    at < length;
+    at = runs.findNextCompletion(bytes, at + 1, length)
+  ) {
     if (!areHarmless(runs.full, bytes, at, seen, order)) return false
   }
   return true
@@ -115,7 +119,7 @@ class Runs {
   #counts = 0
 
   /** Returns the position of the next byte that completes enough bytes of a kind, or the end. */
-  next(bytes: Uint8Array, from: number, end: number): number {
+  findNextCompletion(bytes: Uint8Array, from: number, end: number): number {
     let counts = this.#counts
     for (let at = from; at < end; at++) {
       counts = ((counts + ONE_MORE) | 0) & (GOES_ON[bytes[at] ?? 0] ?? 0)

@@ -7,7 +7,7 @@
 import {
   GuardStream,
   holdsAny,
-  joined,
+  joinPieces,
   type SoughtInCall,
   type StreamOptions,
 } from './guard_stream.ts'
@@ -127,13 +127,13 @@ export class Guard {
     for (const value of made) collection.addMade(value)
     const added = complete(collection.patterns(MIN_USED))
     const orders = added.length === 0 ? this.#prepared : this.#ordersWith(added, collection)
-    const naming: Naming = ({ names: all, sent }, isEscaped) => {
+    const nameSecrets: Naming = ({ names: all, sent }, isEscaped) => {
       if (marker !== undefined) return marker
       const name = all.find((each) => used.some((value) => value.name === each)) ?? all[0]
       return name === undefined ? '[REDACTED]' : standsFor(name, isEscaped, sent)
     }
     const clean = orders === this.#prepared ? this.#clean : new Set<string>()
-    return new CallGuard({ order: orders.body, naming }, orders.names, clean)
+    return new CallGuard({ order: orders.body, naming: nameSecrets }, orders.names, clean)
   }
 
   #ordersWith(added: readonly Pattern[], { holdsEscape }: Collection): Orders {
@@ -174,7 +174,7 @@ export class CallGuard {
     if (isShort && !holdsAny(this.#sought.order, bytes)) return bytes
     const out: Uint8Array[] = []
     const stream = this.stream({ ...options, length: bytes.length })
-    complete(stream.whole(bytes, bytes.length, out))
+    complete(stream.guardWhole(bytes, bytes.length, out))
     return this.#end(bytes, out, stream)
   }
 
@@ -185,13 +185,17 @@ export class CallGuard {
     pause: Pause = eventLoopPause,
   ): Uint8Array | Promise<Uint8Array> {
     if (bytes.length <= STEP) return this.body(bytes, options)
-    return this.#longBody(bytes, options, pause)
+    return this.#guardLongBody(bytes, options, pause)
   }
 
-  async #longBody(bytes: Uint8Array, options: StreamOptions, pause: Pause): Promise<Uint8Array> {
+  async #guardLongBody(
+    bytes: Uint8Array,
+    options: StreamOptions,
+    pause: Pause,
+  ): Promise<Uint8Array> {
     const out: Uint8Array[] = []
     const stream = this.stream({ ...options, length: bytes.length })
-    await runInSteps(stream.whole(bytes, STEP, out), pause)
+    await runInSteps(stream.guardWhole(bytes, STEP, out), pause)
     return this.#end(bytes, out, stream)
   }
 
@@ -222,6 +226,6 @@ export class CallGuard {
   #end(bytes: Uint8Array, pieces: readonly Uint8Array[], stream: GuardStream): Uint8Array {
     if (!stream.isRedacted) return bytes
     this.#isRedacted = true
-    return joined(pieces)
+    return joinPieces(pieces)
   }
 }

@@ -52,7 +52,7 @@ export class GuardStream {
   #length = 0
 
   constructor(sought: SoughtInCall, options: StreamOptions = {}) {
-    this.#sought = options.keepsLength ? inPart(sought) : sought
+    this.#sought = options.keepsLength ? searchInPart(sought) : sought
     this.#release = new Release(sought.naming, options)
     this.#hold = new Hold(options.frames)
     this.#block = options.length === undefined ? STREAM_BLOCK : blockFor(options.length)
@@ -81,18 +81,18 @@ export class GuardStream {
     yield* this.#readAll(chunk, step, false, this.#hold.position)
     const out: Uint8Array[] = []
     this.#release.give(this.#hold.position, false, out)
-    return joined(out)
+    return joinPieces(out)
   }
 
   /** The rest, after the last chunk. */
   flush(): Uint8Array {
     const out: Uint8Array[] = []
     this.#end(out)
-    return joined(out)
+    return joinPieces(out)
   }
 
   /** A whole answer instead of chunks, a step at a time; the pieces of the output go to `out`. */
-  *whole(answer: Uint8Array, step: number, out: Uint8Array[]): Generator<void, void> {
+  *guardWhole(answer: Uint8Array, step: number, out: Uint8Array[]): Generator<void, void> {
     if (this.#isEmpty) return
     this.#release.takeWhole(answer)
     for (const _ of this.#readAll(answer, step, true, 0)) {
@@ -177,7 +177,7 @@ export class GuardStream {
 }
 
 /** Returns a search for parts of an answer. It overwrites the same bytes wherever a part begins. */
-function inPart({ order, naming }: SoughtInCall): SoughtInCall {
+function searchInPart({ order, naming }: SoughtInCall): SoughtInCall {
   return { order: { ...order, shape: { ...order.shape, isPart: true } }, naming }
 }
 
@@ -204,6 +204,6 @@ export function blockFor(length: number): number {
 }
 
 /** A copy of the pieces as one. */
-export function joined(pieces: readonly Uint8Array[]): Uint8Array {
+export function joinPieces(pieces: readonly Uint8Array[]): Uint8Array {
   return new Uint8Array(Buffer.concat(pieces))
 }

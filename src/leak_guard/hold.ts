@@ -62,7 +62,7 @@ export class Hold {
     const joint = Buffer.concat([this.#last, chunk.subarray(0, LOOK_BACK)])
     this.#findFrame(joint, start - this.#last.length)
     this.#findFrame(Buffer.from(buffer, byteOffset, length), start)
-    const border = lastBorder(chunk, this.#last.at(-1) ?? 0)
+    const border = findLastBorder(chunk, this.#last.at(-1) ?? 0)
     if (border >= 0) this.#run = start + border + 1
     this.#last = Buffer.concat([this.#last, chunk.subarray(-LOOK_BACK)]).subarray(-LOOK_BACK)
   }
@@ -82,7 +82,7 @@ export class Hold {
 }
 
 /** Returns the position of the last white space that cannot be within an encoded text; -1 if none is near. */
-function lastBorder(bytes: Uint8Array, byteBefore: number): number {
+function findLastBorder(bytes: Uint8Array, byteBefore: number): number {
   const first = Math.max(0, bytes.length - HELD_RUN)
   for (let at = bytes.length - 1; at >= first; at--) {
     if (isBorder(bytes[at] ?? 0, bytes[at - 1] ?? byteBefore)) return at

@@ -109,7 +109,7 @@ export class Release implements SearchSink {
       // Text and spans alternate.
     }
     if (this.#current) return
-    this.#copy(isLast ? this.#read : this.#read - this.#within(), out)
+    this.#copy(isLast ? this.#read : this.#read - this.#countWithin(), out)
   }
 
   /** Up to the next span, which then is the current one; false when it is missing. */
@@ -118,8 +118,8 @@ export class Release implements SearchSink {
     this.#advance(Math.min(until, span?.start ?? until))
     if (!span || span.start >= until) return false
     this.#spans.shift()
-    const isCut = this.#isJson === true && this.#lexer.goesOn(this.#at(span.start))
-    this.#copy(span.start - (isCut ? this.#within() : 0), out)
+    const isCut = this.#isJson === true && this.#lexer.goesOn(this.#getByteAt(span.start))
+    this.#copy(span.start - (isCut ? this.#countWithin() : 0), out)
     this.#current = span
     this.#from = this.#given
     const isOutside = this.#isJson === true && !this.#lexer.isInString
@@ -172,10 +172,10 @@ export class Release implements SearchSink {
   }
 
   #mayGoOn(span: Span): boolean {
-    return (span.form & PADDED) !== 0 || this.#within() > 0
+    return (span.form & PADDED) !== 0 || this.#countWithin() > 0
   }
 
-  #within(): number {
+  #countWithin(): number {
     return this.#isJson === true ? this.#lexer.within : 0
   }
 
@@ -197,13 +197,13 @@ export class Release implements SearchSink {
   /** The brackets go only when they both belong to the find. */
   #addArray(start: number, end: number, label: Label): void {
     let [from, to] = [start, end]
-    if (this.#at(from) !== OPENING || this.#at(to - 1) !== CLOSING) {
-      if (this.#at(from) === OPENING)
+    if (this.#getByteAt(from) !== OPENING || this.#getByteAt(to - 1) !== CLOSING) {
+      if (this.#getByteAt(from) === OPENING)
         do from++
-        while (isSpace(this.#at(from)))
-      if (this.#at(to - 1) === CLOSING)
+        while (isSpace(this.#getByteAt(from)))
+      if (this.#getByteAt(to - 1) === CLOSING)
         do to--
-        while (isSpace(this.#at(to - 1)))
+        while (isSpace(this.#getByteAt(to - 1)))
     }
     this.#addSpan(from, to, label, ARRAY)
   }
@@ -227,7 +227,7 @@ export class Release implements SearchSink {
     }
   }
 
-  #at(position: number): number {
+  #getByteAt(position: number): number {
     return this.#buffer[position - this.#base] ?? 0
   }
 }

@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm'
 import type { Transaction } from '../database/open.ts'
 import type { TEST_EVENT } from './message.ts'
-import { boundedFields, type NoticeEvent, type NoticeFields } from './notice.ts'
+import { boundFields, type NoticeEvent, type NoticeFields } from './notice.ts'
 
 export type Direct = {
   id: string
@@ -25,7 +25,7 @@ export async function endTarget(tx: Transaction, goodbye: Direct): Promise<void>
 
 export async function queueFor(tx: Transaction, direct: Direct): Promise<void> {
   const { id, workspaceId, targetId, event, cause, fields } = direct
-  const body = JSON.stringify(boundedFields(fields))
+  const body = JSON.stringify(boundFields(fields))
   await tx.execute(sql`
     insert into notices (id, workspace_id, target_id, event, cause, body, next_at)
     values (${id}::text::uuid, ${workspaceId}::text::uuid, ${targetId}::text::uuid, ${event}, ${cause},

@@ -60,9 +60,9 @@ function jsonRequest(url: string, body: object): PostRequest {
 }
 
 function slackBody({ title, lines, link }: Message): object {
-  const text = joined(
-    [`*${title}*`, ...lines.map(([label, value]) => `${label}: ${asCode(inSlack(value))}`)],
-    link === null ? [] : [`<${inSlack(link).replaceAll('|', '%7C')}|Open>`],
+  const text = joinFitting(
+    [`*${title}*`, ...lines.map(([label, value]) => `${label}: ${asCode(escapeForSlack(value))}`)],
+    link === null ? [] : [`<${escapeForSlack(link).replaceAll('|', '%7C')}|Open>`],
     ({ length }) => length <= MAX_SLACK,
   )
   const block = { type: 'section', text: { type: 'mrkdwn', text, verbatim: true } }
@@ -77,12 +77,12 @@ function slackBody({ title, lines, link }: Message): object {
 }
 
 /** Escapes the characters of mentions, links and entities. */
-function inSlack(text: string): string {
+function escapeForSlack(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
 function discordBody({ title, lines, link }: Message): object {
-  const content = joined(
+  const content = joinFitting(
     [`**${title}**`, ...lines.map(([label, value]) => `${label}: ${asCode(value)}`)],
     link === null ? [] : [`<${link}>`],
     ({ length }) => length <= MAX_DISCORD,
@@ -99,7 +99,7 @@ function asCode(text: string): string {
 const URGENT: readonly string[] = ['approval.requested', 'reconnect.required']
 
 function ntfyBody({ title, lines, link }: Message, topic: string, event: string): object {
-  const message = joined(
+  const message = joinFitting(
     lines.map(([label, value]) => `${label}: ${value}`),
     [],
     (text) => Buffer.byteLength(text) <= MAX_NTFY,
@@ -116,13 +116,13 @@ function ntfyBody({ title, lines, link }: Message, topic: string, event: string)
 }
 
 /** Returns as many whole lines as fit before those that are always kept. */
-function joined(
+function joinFitting(
   lines: readonly string[],
   kept: readonly string[],
   fits: (text: string) => boolean,
 ): string {
-  const all = (count: number) => [...lines.slice(0, count), ...kept].join('\n')
+  const formatAll = (count: number) => [...lines.slice(0, count), ...kept].join('\n')
   let count = lines.length
-  while (count > 1 && !fits(all(count))) count -= 1
-  return all(count)
+  while (count > 1 && !fits(formatAll(count))) count -= 1
+  return formatAll(count)
 }

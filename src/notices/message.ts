@@ -1,5 +1,5 @@
 /** The text of a stored notice. People, agents and the database write its values, so each format escapes all. */
-import { boundedFields, cutText, type NoticeEvent, type NoticeFields } from './notice.ts'
+import { boundFields, cutText, type NoticeEvent, type NoticeFields } from './notice.ts'
 
 /** A notice as it is stored. */
 export type StoredNotice = {
@@ -75,7 +75,7 @@ export function readFields(body: unknown): NoticeFields {
     const isKnown = name === 'secrets' ? isNames : typeof value === 'string'
     return isKnown ? [[name, value]] : []
   })
-  return boundedFields(Object.fromEntries(known))
+  return boundFields(Object.fromEntries(known))
 }
 
 /** The address of a page of the console; `null` without SERVICE_SERVER_URL. */

@@ -53,14 +53,14 @@ const MAX_TEXT = 200
 const MAX_NAMES = 20
 
 /** The fields as they are stored: cut to bounds, without controls and characters that change the reading order. */
-export function boundedFields(fields: NoticeFields): NoticeFields {
+export function boundFields(fields: NoticeFields): NoticeFields {
   const entries = Object.entries(fields).flatMap(([name, value]) =>
-    value === undefined || value.length === 0 ? [] : [[name, boundedValue(value)]],
+    value === undefined || value.length === 0 ? [] : [[name, boundValue(value)]],
   )
   return Object.fromEntries(entries)
 }
 
-function boundedValue(value: string | readonly string[]): string | string[] {
+function boundValue(value: string | readonly string[]): string | string[] {
   if (typeof value === 'string') return cutText(value)
   const names = value.slice(0, MAX_NAMES).map((name) => cutText(name))
   const left = value.length - names.length

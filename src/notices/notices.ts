@@ -7,7 +7,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Config } from '../core/config/config.ts'
 import { describeError, type Log } from '../core/log.ts'
 import type { Reading, Transaction } from '../database/open.ts'
-import { boundedFields, MAX_CAUSE, type Notice } from './notice.ts'
+import { boundFields, MAX_CAUSE, type Notice } from './notice.ts'
 
 /** The channel that wakes sending processes. */
 export const QUEUED_NOTICES = 'cloakroom_notices'
@@ -58,7 +58,7 @@ export class Notices {
   }
 
   async #enqueue(db: Reading, workspaceId: string, { event, cause, fields }: Notice) {
-    const body = JSON.stringify(boundedFields(fields))
+    const body = JSON.stringify(boundFields(fields))
     const most = this.#parts.config.QUOTA_NOTICES
     const [row] = await db.execute<{ added: number; refused: number }>(
       enqueueStatement({ workspaceId, event, cause: cause.slice(0, MAX_CAUSE), body, most }),

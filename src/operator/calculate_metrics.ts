@@ -9,7 +9,7 @@ import { EX_CONFIG, EX_USAGE } from '../core/exit_codes.ts'
 import { complaints } from '../core/printable.ts'
 import { requireCluster } from '../database/embedded/data_directory.ts'
 import { DataDirectoryError } from '../database/embedded/open.ts'
-import { pendingMigrations } from '../database/migrations/migrate.ts'
+import { countPendingMigrations } from '../database/migrations/migrate.ts'
 import { OlderSchema, SchemaError } from '../database/migrations/schema_error.ts'
 import { ServerUnreachable } from '../database/reach.ts'
 import { computeLastDays } from '../features/metrics/compute.ts'
@@ -51,7 +51,7 @@ async function calculate(count: number): Promise<void> {
   const config = readConfig(process.env, () => NO_KEYS)
   requireCluster(config)
   await withConnection({ ...config, DB_WAIT_SECONDS: 0 }, async ({ sql, db }) => {
-    const pending = await pendingMigrations(sql)
+    const pending = await countPendingMigrations(sql)
     if (pending !== 0) throw new OlderSchema(pending)
     const rows = await computeLastDays({ db, clock: systemClock }, count)
     for (const row of rows) process.stdout.write(`${JSON.stringify(showDay(row))}\n`)

@@ -50,7 +50,7 @@ export function serveOperators(
   }
 }
 
-export function notUnderstood(): Response {
+export function replyNotUnderstood(): Response {
   return new Response('invalid request', { status: 400 })
 }
 

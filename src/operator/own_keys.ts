@@ -33,12 +33,12 @@ export function generateKeys(): OwnKeys & { CRON_SECRET: string } {
 export function readOwnKeys(dataDir: string, notice: (text: string) => void): OwnKeys {
   const file = join(dataDir, KEYS_FILE)
   if (!existsSync(file)) {
-    if (existsSync(join(dataDir, CLUSTER))) throw missing(file)
+    if (existsSync(join(dataDir, CLUSTER))) throw buildMissingError(file)
     writeOnce(dataDir, file)
     notice(`created SECRET_KEY and ENCRYPTION_KEY in ${file}: back it up separately from the data`)
   }
   const { SECRET_KEY, ENCRYPTION_KEY } = parse(read(file))
-  if (!SECRET_KEY || !ENCRYPTION_KEY) throw missing(file)
+  if (!SECRET_KEY || !ENCRYPTION_KEY) throw buildMissingError(file)
   return { SECRET_KEY, ENCRYPTION_KEY }
 }
 
@@ -75,7 +75,7 @@ function parse(text: string): Record<string, string> {
   return Object.fromEntries(text.split('\n').map((line) => line.split(/=(.*)/s, 2)))
 }
 
-function missing(file: string): ConfigError {
+function buildMissingError(file: string): ConfigError {
   return new ConfigError([
     `ENCRYPTION_KEY: ${file} is missing or damaged, but stored data needs it (restore the file, or set SECRET_KEY and ENCRYPTION_KEY)`,
   ])

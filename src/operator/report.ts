@@ -17,8 +17,8 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { version } from '../../package.json'
 import { withTimeout } from '../core/async/timeout.ts'
-import { type Config, shownConfig } from '../core/config/config.ts'
-import { outerKeysIn } from '../core/crypto/outer_keys.ts'
+import { type Config, showConfig } from '../core/config/config.ts'
+import { parseOuterKeys } from '../core/crypto/outer_keys.ts'
 import { Pepper } from '../core/crypto/pepper.ts'
 import { describeError, type Log } from '../core/log.ts'
 import type { Connection } from '../database/open.ts'
@@ -108,7 +108,7 @@ async function describe({ config, connection, figures, problems }: Reported): Pr
     pid: process.pid,
     at: new Date().toISOString(),
     uptime_seconds: Math.round(process.uptime()),
-    settings: shownConfig(config),
+    settings: showConfig(config),
     environment: Object.keys(process.env).sort().slice(0, MAX_NAMES),
     memory: process.memoryUsage(),
     processor_microseconds: process.cpuUsage(),
@@ -117,7 +117,7 @@ async function describe({ config, connection, figures, problems }: Reported): Pr
     limits: limitsOf(),
     keys: {
       SECRET_KEY: Pepper.parse(config.SECRET_KEY).keyIds,
-      ENCRYPTION_KEY: outerKeysIn(config.ENCRYPTION_KEY).map(({ id }) => id),
+      ENCRYPTION_KEY: parseOuterKeys(config.ENCRYPTION_KEY).map(({ id }) => id),
     },
     database: await describeDatabase(connection),
     ...figures(),
@@ -130,8 +130,12 @@ async function lagOfLoop(): Promise<object> {
   delay.enable()
   await Bun.sleep(WATCHED_MS)
   delay.disable()
-  const inMs = (nanoseconds: number) => Math.round(nanoseconds / 1e4) / 100
-  return { mean: inMs(delay.mean), max: inMs(delay.max), watched_ms: WATCHED_MS }
+  const toMilliseconds = (nanoseconds: number) => Math.round(nanoseconds / 1e4) / 100
+  return {
+    mean: toMilliseconds(delay.mean),
+    max: toMilliseconds(delay.max),
+    watched_ms: WATCHED_MS,
+  }
 }
 
 /** Counts open files by kind, if the system lists them. It does not list a socket's peer. */
@@ -168,15 +172,17 @@ function limitsOf(): string[] | null {
 }
 
 async function describeDatabase({ kind, sql }: Connection): Promise<object> {
-  const late = () => new Error('the database took too long')
-  const asked = async <T>(query: PromiseLike<T>) =>
-    await withTimeout(TIMEOUT_MS, query, late).catch((error) => describeError(error))
+  const rejectLate = () => new Error('the database took too long')
+  const askWithTimeout = async <T>(query: PromiseLike<T>) =>
+    await withTimeout(TIMEOUT_MS, query, rejectLate).catch((error) => describeError(error))
   const startedAt = performance.now()
-  const connections = await asked(sql`
+  const connections = await askWithTimeout(sql`
     select coalesce(state, 'unknown') as state, count(*)::int as count from pg_stat_activity
     where datname = current_database() group by 1 order by 1`)
   const ping_ms = Math.round(performance.now() - startedAt)
-  const migrations = await asked(sql`select name from cloakroom_migrations order by name`.values())
+  const migrations = await askWithTimeout(
+    sql`select name from cloakroom_migrations order by name`.values(),
+  )
   return {
     kind,
     ping_ms,

@@ -68,7 +68,7 @@ export class CallDeadline {
   }
 
   /** Extends the deadline with each chunk that is read. */
-  async *watched(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  async *watchChunks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
     for await (const chunk of chunks) {
       this.putOff()
       yield chunk
@@ -88,7 +88,7 @@ export class CallDeadline {
   }
 
   /** Runs work, and cancels it if it fails. Also releases a partially received response. */
-  async during<T>(work: () => Promise<T>): Promise<T> {
+  async runDuring<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {

@@ -6,7 +6,7 @@
 
 import type { Policy } from '../core/policy/policy.ts'
 import type { MadeBytes } from '../leak_guard/index.ts'
-import { fixedSignatures } from './signing/sign.ts'
+import { listFixedSignatures } from './signing/sign.ts'
 import { partNames, partOf } from './stand_ins/parts.ts'
 
 export type Derived = MadeBytes[]
@@ -18,13 +18,13 @@ export function scansBodies({ policy }: { policy: Policy | null }): boolean {
   return ['json', 'form'].some((one) => policy?.allowed_locations?.some((place) => place === one))
 }
 
-export function derivedValues(name: string, value: Uint8Array, policy: Policy | null): MadeBytes[] {
+export function deriveValues(name: string, value: Uint8Array, policy: Policy | null): MadeBytes[] {
   const parts = partNames.flatMap((part) => {
     const bytes = partOf(value, part)
     const isGuarded = bytes && (part !== 'USER' || isDistinctive(bytes))
     return isGuarded ? [{ name: `${name}__${part}`, bytes }] : []
   })
-  const signatures = fixedSignatures(value, policy ?? {})
+  const signatures = listFixedSignatures(value, policy ?? {})
   return [...parts, ...signatures.map((bytes) => ({ name, bytes, hasFragments: true }))]
 }
 

@@ -15,7 +15,7 @@ const BACKSLASH = '\\\\{1,8}u00'
 const NAME_CODE = '(?:3[0-9]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF])'
 const NAME_CHARACTER = `(?:[A-Za-z0-9_]|(?:${PERCENT}|${BACKSLASH})${NAME_CODE})`
 const ESCAPED = new RegExp(
-  `${[...PLACEHOLDER_PREFIX].map(writtenAs).join('')}${NAME_CHARACTER}{1,128}`,
+  `${[...PLACEHOLDER_PREFIX].map(listWrittenForms).join('')}${NAME_CHARACTER}{1,128}`,
   'g',
 )
 const ESCAPE = new RegExp(`(?:${PERCENT}|${BACKSLASH})([0-9a-fA-F]{2})`, 'g')
@@ -23,7 +23,7 @@ const ESCAPE = new RegExp(`(?:${PERCENT}|${BACKSLASH})([0-9a-fA-F]{2})`, 'g')
 const MAX_SEARCHED = 1_048_576
 const PLACEHOLDER = new RegExp(`^${PLACEHOLDER_PREFIX}(${SECRET_NAME})$`)
 
-function writtenAs(character: string): string {
+function listWrittenForms(character: string): string {
   const code = character.charCodeAt(0).toString(16)
   const either = [...code].map((digit) => `[${digit}${digit.toUpperCase()}]`).join('')
   return `(?:${character}|(?:${PERCENT}|${BACKSLASH})${either})`
@@ -40,7 +40,7 @@ export function findEscaped(
   return [
     ...findIn('path', path),
     ...findIn('query', search),
-    ...(body && style ? findIn(style, latin1(body)) : []),
+    ...(body && style ? findIn(style, toLatin1(body)) : []),
   ]
 }
 
@@ -60,6 +60,6 @@ function readEscapes(written: string): string {
   return written.replace(ESCAPE, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 }
 
-function latin1({ buffer, byteOffset, length }: Uint8Array): string {
+function toLatin1({ buffer, byteOffset, length }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, length).toString('latin1')
 }

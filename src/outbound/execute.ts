@@ -10,7 +10,7 @@
 import type { BodyAccount } from '../core/body_memory.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Fault } from '../core/fault.ts'
-import { unfilledHeader } from '../core/policy/unfilled.ts'
+import { buildUnfilledHeader } from '../core/policy/unfilled.ts'
 import { jsonResponse } from '../http/json/write.ts'
 import { headersWith } from '../http/reply.ts'
 import type { RequestContext } from '../http/route.ts'
@@ -30,7 +30,7 @@ import type { CallRecord, Conclusion } from './record.ts'
 import { faultAfterSending } from './retries.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { Steps } from './steps.ts'
-import { countMessage, meteredGuard, type Traffic } from './traffic/traffic.ts'
+import { countMessage, meterGuard, type Traffic } from './traffic/traffic.ts'
 import type { SocketConnector } from './websocket/connect.ts'
 import { weightOf } from './websocket/frame_weight.ts'
 import { MessageFiller } from './websocket/message.ts'
@@ -63,7 +63,7 @@ export type Principal = {
   /** Counts the call's bodies, if the caller has limits. */
   traffic?: Traffic | undefined
   /** Called with an answer's head. */
-  received?(response: Response): void
+  recordReceived?(response: Response): void
   /** Adds the call's outcome to the record. */
   conclude(conclusion: Conclusion): void
   /** The owner of its connections to upstreams. */
@@ -125,11 +125,11 @@ async function sendWhole(
   { request, deadline, record, principal }: Sending,
 ): Promise<Response> {
   // Step 10: one request over TLS 1.3 to the judged address.
-  const response = await fetched(outbound, { request, principal, deadline })
+  const response = await fetchAnswer(outbound, { request, principal, deadline })
   // Step 11: the answer, checked and sanitised.
   const answer = await readAnswer(
     response,
-    meteredGuard(
+    meterGuard(
       request.guard(outbound.steps.of(principal.owner, deadline.signal)),
       principal.traffic,
     ),
@@ -147,13 +147,13 @@ async function sendWhole(
   )
 }
 
-async function fetched(
+async function fetchAnswer(
   { fetcher }: Outbound,
   { request, principal, deadline }: Pick<Sending, 'request' | 'principal' | 'deadline'>,
 ): Promise<Response> {
   const response = await fetcher.fetch(request, principal.owner, deadline)
-  principal.received?.(response)
-  return request.received(response)
+  principal.recordReceived?.(response)
+  return request.receiveAnswer(response)
 }
 
 /** Sends a call and passes its answer on as it arrives. */
@@ -161,10 +161,10 @@ async function sendStreamed(
   outbound: Outbound,
   { request, call, deadline, record, principal }: Sending,
 ): Promise<Response> {
-  const response = await fetched(outbound, { request, principal, deadline })
+  const response = await fetchAnswer(outbound, { request, principal, deadline })
   const guard = request.guard(outbound.steps.of(principal.owner, deadline.signal))
   return streamAnswer(response, {
-    guard: meteredGuard(guard, principal.traffic),
+    guard: meterGuard(guard, principal.traffic),
     deadline,
     requestId: record.id,
     isHead: call.method === 'HEAD',
@@ -172,7 +172,7 @@ async function sendStreamed(
     part: request.part,
     isObject: request.isObject,
     bodies: principal.bodies,
-    notes: unfilledHeader(record.unfilled),
+    notes: buildUnfilledHeader(record.unfilled),
     credential: credentialOf(record),
     links: call.linkBase && record.target && { base: call.linkBase, source: record.target },
     // Step 12 runs when the stream ends.
@@ -195,7 +195,7 @@ async function exchangeMessages(
   const { workspaceId } = principal.owner
   const stream = await outbound.http2.open(request, principal.owner, deadline, 'grpc')
   return exchangeGrpc(stream, {
-    guard: meteredGuard(guard, principal.traffic, countMessage),
+    guard: meterGuard(guard, principal.traffic, countMessage),
     deadline,
     body: request.reveal().body,
     checkMessage: call.checkMessage,

@@ -7,7 +7,7 @@ import { Fault } from '../core/fault.ts'
 import { PLACEHOLDER_PREFIX } from '../core/names/secret_name.ts'
 import type { HeaderPair } from '../core/signing/signable.ts'
 import { tokenPattern } from '../core/token_pattern.ts'
-import { type AskedRange, type ReceivedHeaders, surrounded } from './answer/part.ts'
+import { type AskedRange, formatSentRange, type ReceivedHeaders } from './answer/part.ts'
 import { withoutConsoleCookies } from './browsers.ts'
 
 export type { HeaderPair }
@@ -60,13 +60,15 @@ export function checkCallerHeaders(
     checkNotForbidden(key)
     if (RANGE_HEADERS.has(key) && key !== range?.header) checkRange(value, method)
     refuseParts(key, method)
-    if (seen.has(key)) throw invalidHeader('A header is repeated with different case.')
-    if (!isSendable(value)) throw invalidHeader('A header value has an invalid character.')
+    if (seen.has(key)) throw buildInvalidHeaderFault('A header is repeated with different case.')
+    if (!isSendable(value))
+      throw buildInvalidHeaderFault('A header value has an invalid character.')
     seen.add(key)
   }
-  if (headerBytes(pairs) > MAX_HEADER_BYTES) throw invalidHeader('The headers are too large.')
+  if (headerBytes(pairs) > MAX_HEADER_BYTES)
+    throw buildInvalidHeaderFault('The headers are too large.')
   if (!range?.part) return withoutRanges(pairs, range)
-  const wider = surrounded(range.part)
+  const wider = formatSentRange(range.part)
   return withoutRanges(pairs, range).map(([name, value]) => [
     name,
     name.toLowerCase() === range.header ? wider : value,
@@ -123,13 +125,13 @@ export function presentHeaders(received: ReceivedHeaders): Record<string, string
 }
 
 /** Returns the response headers that the caller may expect but that were removed. */
-export function droppedHeaders(received: ReceivedHeaders): string[] {
+export function listDroppedHeaders(received: ReceivedHeaders): string[] {
   return received['set-cookie']?.length ? ['set-cookie'] : []
 }
 
 function checkName(name: string): void {
-  if (!TOKEN.test(name)) throw invalidHeader('A header name is invalid.')
-  if (PLACEHOLDER.test(name)) throw invalidHeader('A header name contains a placeholder.')
+  if (!TOKEN.test(name)) throw buildInvalidHeaderFault('A header name is invalid.')
+  if (PLACEHOLDER.test(name)) throw buildInvalidHeaderFault('A header name contains a placeholder.')
 }
 
 function checkNotForbidden(key: string): void {
@@ -208,7 +210,7 @@ function forbidden(message: string): Fault {
   return new Fault('forbidden_header', { message, fields: [{ path: 'headers', message }] })
 }
 
-function invalidHeader(message: string): Fault {
+function buildInvalidHeaderFault(message: string): Fault {
   return new Fault('invalid_header', { message, fields: [{ path: 'headers', message }] })
 }
 

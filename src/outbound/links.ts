@@ -145,7 +145,7 @@ export function leadTextBack(text: string, host: string, base: LinkBase): string
   if (trimmed.search(DROPPED) >= 0) return leadDroppedBack(trimmed, host, base)
   const joined = trimmed.replace(/^[^!-~]+/, '')
   if (!REFERENCE.test(joined)) return null
-  const isNamed = base.prefixes.some((prefix) => joined.includes(lastSegment(prefix)))
+  const isNamed = base.prefixes.some((prefix) => joined.includes(findLastSegment(prefix)))
   if (!isNamed && !joined.includes('%')) return null
   const url = URL.parse(joined) ?? URL.parse(joined, 'http://relative.invalid/')
   const destination = url && forwardDestination(url, host, base)
@@ -161,7 +161,7 @@ function leadDroppedBack(text: string, host: string, base: LinkBase): string | n
 }
 
 /** The last segment of a prefix. */
-export function lastSegment(prefix: string): string {
+export function findLastSegment(prefix: string): string {
   return prefix.slice(prefix.lastIndexOf('/', prefix.length - 2) + 1, -1)
 }
 

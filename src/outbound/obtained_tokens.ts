@@ -67,7 +67,7 @@ export class ObtainedTokens {
     this.#dropEnded()
     const live = this.#kept.get(id) ?? new Map<string, Kept>()
     if (live.size >= MAX_TOKENS || this.#characters() + ticket.length > MAX_CHARACTERS) {
-      throw this.#full(name, live)
+      throw this.#buildFullFault(name, live)
     }
     this.#kept.set(id, live.set(tokenId, { name, ticket, until }))
     this.#version += 1
@@ -82,11 +82,11 @@ export class ObtainedTokens {
   }
 
   #characters(): number {
-    return this.#all().reduce((sum, { ticket }) => sum + ticket.length, 0)
+    return this.#listAll().reduce((sum, { ticket }) => sum + ticket.length, 0)
   }
 
-  #full(name: string, live: ReadonlyMap<string, Kept>): Fault {
-    const counted = live.size >= MAX_TOKENS ? [...live.values()] : this.#all()
+  #buildFullFault(name: string, live: ReadonlyMap<string, Kept>): Fault {
+    const counted = live.size >= MAX_TOKENS ? [...live.values()] : this.#listAll()
     const first = Math.min(...counted.map(({ until }) => until))
     return new Fault('rate_limited', {
       message: `Cloakroom guards at most ${MAX_TOKENS} tokens obtained with one secret within an hour, and ${name} has no room for another. Reuse a token, or retry later.`,
@@ -94,7 +94,7 @@ export class ObtainedTokens {
     })
   }
 
-  #all(): Kept[] {
+  #listAll(): Kept[] {
     return [...this.#kept.values()].flatMap((kept) => [...kept.values()])
   }
 

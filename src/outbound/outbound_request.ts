@@ -98,7 +98,7 @@ export class OutboundRequest extends Hidden<WireRequest> {
   }
 
   /** Returns the answer, without a credential that was made for this request. */
-  received(response: Response): Response | Promise<Response> {
+  receiveAnswer(response: Response): Response | Promise<Response> {
     return this.#received?.(response, (token) => this.#taken.push(token)) ?? response
   }
 

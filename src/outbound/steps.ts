@@ -33,10 +33,10 @@ export class Steps {
   #schedule(): void {
     if (this.#scheduled) return
     this.#scheduled = true
-    setImmediate(() => this.#next())
+    setImmediate(() => this.#startNext())
   }
 
-  #next(): void {
+  #startNext(): void {
     this.#scheduled = false
     const [first] = this.#waiting
     if (!first) return

@@ -6,7 +6,7 @@
 
 import { utf8 } from '../core/crypto/encoding.ts'
 import { Fault } from '../core/fault.ts'
-import { canonicalName } from '../core/net/domain.ts'
+import { toCanonicalName } from '../core/net/domain.ts'
 
 export type Target = {
   /** Canonical host name, or an IP address as the URL standard writes it (IPv6 in brackets). */
@@ -56,8 +56,8 @@ function parseAnyTarget(text: string): Target {
   const url = readUrl(text)
   const port = url.port === '' ? HTTPS_PORT : Number(url.port)
   const isIpLiteral = url.hostname.startsWith('[') || IPV4.test(url.hostname)
-  const host = isIpLiteral ? url.hostname : canonicalName(url.hostname)
-  if (host === null) throw invalidTarget(NO_HOST_NAME)
+  const host = isIpLiteral ? url.hostname : toCanonicalName(url.hostname)
+  if (host === null) throw buildInvalidTargetFault(NO_HOST_NAME)
   return targetOf(host, port, url.pathname, url.search)
 }
 
@@ -78,11 +78,11 @@ const NO_HOST_NAME = 'has an invalid host'
 
 function readUrl(text: string): URL {
   const objection = objectionTo(text)
-  if (objection !== null) throw invalidTarget(objection)
+  if (objection !== null) throw buildInvalidTargetFault(objection)
   const url = URL.parse(text)
-  if (url === null) throw invalidTarget(NO_HOST_NAME)
+  if (url === null) throw buildInvalidTargetFault(NO_HOST_NAME)
   // The runtime's client sends `//x` as `/x`: another path than the one that was judged and signed.
-  if (url.pathname.startsWith('//')) throw invalidTarget('has a path that begins with //')
+  if (url.pathname.startsWith('//')) throw buildInvalidTargetFault('has a path that begins with //')
   return url
 }
 
@@ -120,6 +120,6 @@ function objectionToAuthority(authority: string): string | null {
   return isPort ? null : `has a port that is not a number from 1 to ${MAX_PORT}`
 }
 
-function invalidTarget(objection: string): Fault {
+function buildInvalidTargetFault(objection: string): Fault {
   return new Fault('invalid_target', { message: `target_url ${objection}.` })
 }

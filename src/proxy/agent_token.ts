@@ -6,7 +6,7 @@
 import { makeToken } from '../client/agents/tokens.ts'
 import type { Api } from '../client/http/api.ts'
 import type { OpenWorkspace } from '../client/workspace.ts'
-import { parseToken, sealedToken } from '../core/crypto/token.ts'
+import { formatSealedToken, parseToken } from '../core/crypto/token.ts'
 import { issueAgentToken, revokeAgentToken } from '../features/agents/contract.ts'
 
 export type RunToken = {
@@ -39,7 +39,7 @@ export async function issueRunToken(order: Order): Promise<RunToken> {
   await api.call(issueAgentToken, { params, body: made.body })
   return {
     text: made.text,
-    sealed: sealedToken(made.id, parseToken(made.text)?.secret ?? new Uint8Array()),
+    sealed: formatSealedToken(made.id, parseToken(made.text)?.secret ?? new Uint8Array()),
     revoke: async () => {
       await api.call(revokeAgentToken, { params: { ...params, token_id: made.id } })
     },

@@ -11,8 +11,8 @@ import { readFrom } from '../outbound/links.ts'
 import { mayRepeat } from '../outbound/retries.ts'
 import type { Backend, BackendHandler, Inbound } from './backend.ts'
 import { isAuthorised, isSame } from './connect_listener.ts'
-import { canonicalAuthority } from './request.ts'
-import { answer, breakingQuietly, requestPath } from './tls_listeners.ts'
+import { toCanonicalAuthority } from './request.ts'
+import { answer, breakQuietly, requestPath } from './tls_listeners.ts'
 
 type Options = { password: string; strict: boolean; backend: Backend; port: () => number }
 
@@ -25,7 +25,7 @@ export function baseUrlHandler(options: Options): BackendHandler {
       (own) => request.url === `${own}${path}`,
     )
       ? baseUrl(options, request, path, origin, upgrade)
-      : otherHost(options, request)
+      : refuseOtherHost(options, request)
   }
 }
 
@@ -56,7 +56,7 @@ async function baseUrl(
   const requestId = Bun.randomUUIDv7()
   const { from, rest: target } = readFrom(place)
   const [, authority = '', rest = '/'] = /^([^/?]*)([/?].*)?$/.exec(target) ?? []
-  const canonical = canonicalAuthority(authority)
+  const canonical = toCanonicalAuthority(authority)
   if (canonical === null) {
     const message = 'The path after the password must begin with a host, such as api.example.com.'
     return presentFault(new Fault('invalid_target', { message }), 'resolver', requestId)
@@ -87,7 +87,7 @@ function browserRefusing(backend: Backend): Backend {
   }
 }
 
-async function otherHost({ password, strict }: Options, request: Request): Promise<Response> {
+async function refuseOtherHost({ password, strict }: Options, request: Request): Promise<Response> {
   const { headers, method, url, body, signal } = request
   if (!isAuthorised(headers.get('proxy-authorization'), password)) {
     const answered = textResponse(407, 'the proxy password is missing or wrong')
@@ -109,7 +109,7 @@ async function otherHost({ password, strict }: Options, request: Request): Promi
       // The next request on this connection may be for https, which the listener sees in the first one only.
       headers: [...endToEnd(response.headers), ['connection', 'close']],
     })
-    return breakingQuietly(answered)
+    return breakQuietly(answered)
   } catch {
     const answered = textResponse(502, 'the host is unreachable')
     if (!mayRepeat(method)) answered.headers.set('x-should-retry', 'false')

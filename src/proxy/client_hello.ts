@@ -10,7 +10,7 @@ const ALPN = 16
 const MAX_RECORD_BYTES = 16_384
 
 /** Returns `null` while bytes are missing; an empty list without a ClientHello, or for one that offers no protocols. */
-export function offeredProtocols(bytes: Uint8Array): string[] | null {
+export function readOfferedProtocols(bytes: Uint8Array): string[] | null {
   if (bytes[0] !== undefined && bytes[0] !== HANDSHAKE) return []
   if (bytes.length < 5) return null
   const length = u16(bytes, 3)

@@ -6,9 +6,9 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { canonicalHost } from '../core/net/domain.ts'
+import { toCanonicalHost } from '../core/net/domain.ts'
 import type { Backend } from './backend.ts'
-import { offeredProtocols } from './client_hello.ts'
+import { readOfferedProtocols } from './client_hello.ts'
 import { isOfDescendant } from './own_descendant.ts'
 import type { TlsListeners } from './tls_listeners.ts'
 
@@ -79,7 +79,7 @@ async function serve(
   const target = readTarget(line)
   if (!target) return refuse(socket, 'HTTP/1.1 400 Bad Request\r\n', 'the target is not host:port')
   const { host, port, method, ownLine } = target
-  const name = canonicalHost(host)
+  const name = toCanonicalHost(host)
   if (name !== null && (await backend.covers(name, port))) {
     if (ownLine !== null) {
       const request = Buffer.from([ownLine, ...lines, '', ''].join('\r\n'), 'latin1')
@@ -104,8 +104,8 @@ async function intercept(
   rest: Buffer,
 ): Promise<void> {
   socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
-  const hello = await readUntil(socket, rest, (bytes) => offeredProtocols(bytes) !== null)
-  const offered = offeredProtocols(hello) ?? []
+  const hello = await readUntil(socket, rest, (bytes) => readOfferedProtocols(bytes) !== null)
+  const offered = readOfferedProtocols(hello) ?? []
   const protocol = offered.includes('h2') && !offered.includes('http/1.1') ? 'h2' : 'https'
   join(socket, connect(await listeners.socketFor(name, port, protocol)), hello)
 }

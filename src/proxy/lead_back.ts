@@ -48,12 +48,12 @@ export async function leadBack(
   const held = holdShort(response, bodies)
   if (held) {
     return wholeOf(response, held, headers, (bytes) => {
-      const text = Buffer.from(rewriter ? rewriter.all(bytes) : bytes)
-      return text.includes(written) ? replacedIn(text, written, own) : text
+      const text = Buffer.from(rewriter ? rewriter.rewriteAtOnce(bytes) : bytes)
+      return text.includes(written) ? replaceBytes(text, written, own) : text
     })
   }
-  const checked = rewriter ? response.body?.pipeThrough(marking(rewriter)) : response.body
-  const body = checked?.pipeThrough(replacing(written, own)) ?? null
+  const checked = rewriter ? response.body?.pipeThrough(markLinks(rewriter)) : response.body
+  const body = checked?.pipeThrough(createReplacer(written, own)) ?? null
   return new Response(body, { status: response.status, headers })
 }
 
@@ -64,7 +64,7 @@ function rewriterFor(response: Response, host: string, base: LinkBase): LinkRewr
   return isSearched ? new LinkRewriter(host, base) : null
 }
 
-function marking(rewriter: LinkRewriter): TransformStream<Uint8Array, Uint8Array> {
+function markLinks(rewriter: LinkRewriter): TransformStream<Uint8Array, Uint8Array> {
   const passOn = (bytes: Uint8Array, controller: TransformStreamDefaultController) => {
     if (bytes.length > 0) controller.enqueue(bytes)
   }
@@ -74,12 +74,12 @@ function marking(rewriter: LinkRewriter): TransformStream<Uint8Array, Uint8Array
   })
 }
 
-function replacedIn(bytes: Buffer, written: string, own: string): Buffer<ArrayBuffer> {
+function replaceBytes(bytes: Buffer, written: string, own: string): Buffer<ArrayBuffer> {
   return Buffer.from(bytes.toString('latin1').replaceAll(written, own), 'latin1')
 }
 
 /** At most the length of one name is held back. */
-function replacing(written: string, own: string): TransformStream<Uint8Array, Uint8Array> {
+function createReplacer(written: string, own: string): TransformStream<Uint8Array, Uint8Array> {
   let held = Buffer.alloc(0)
   return new TransformStream({
     transform: (chunk, controller) => {
@@ -87,7 +87,7 @@ function replacing(written: string, own: string): TransformStream<Uint8Array, Ui
       const kept = beginningAtEndOf(bytes, written)
       held = bytes.subarray(bytes.length - kept)
       const done = bytes.subarray(0, bytes.length - kept)
-      if (done.length > 0) controller.enqueue(replacedIn(done, written, own))
+      if (done.length > 0) controller.enqueue(replaceBytes(done, written, own))
     },
     flush: (controller) => {
       if (held.length > 0) controller.enqueue(held)

@@ -20,7 +20,7 @@ export function isOfDescendant(near: ConnectionEnd, far: ConnectionEnd): boolean
 
 /** Returns the connection's file, if the system lists exactly one. */
 function inodeOf(near: ConnectionEnd, far: ConnectionEnd): string | null {
-  const [local, remote] = [listed(near), listed(far)]
+  const [local, remote] = [formatEnd(near), formatEnd(far)]
   if (local === null || remote === null) return null
   const user = String(process.getuid?.())
   const found = [
@@ -43,17 +43,17 @@ function inodesIn(table: string, local: string, remote: string, user: string): s
 const MAPPED = `${'0'.repeat(16)}${word([0, 0, 0xff, 0xff])}`
 
 /** An end as the system lists it, such as `0100007F:1F90`. */
-function listed({ address, port }: ConnectionEnd): string | null {
+function formatEnd({ address, port }: ConnectionEnd): string | null {
   if (address === undefined || port === undefined || !isIPv4(address)) return null
-  return `${word(address.split('.').map(Number))}:${hex(port, 4)}`
+  return `${word(address.split('.').map(Number))}:${toHex(port, 4)}`
 }
 
 function word(bytes: number[]): string {
   const ordered = endianness() === 'LE' ? bytes.toReversed() : bytes
-  return ordered.map((byte) => hex(byte, 2)).join('')
+  return ordered.map((byte) => toHex(byte, 2)).join('')
 }
 
-function hex(value: number, digits: number): string {
+function toHex(value: number, digits: number): string {
   return value.toString(16).toUpperCase().padStart(digits, '0')
 }
 

@@ -37,7 +37,7 @@ export function auditRecordOf(
   conclusion: Conclusion | null,
 ): ProxyRecord {
   const reported = uses.slice(0, MAX_JOINED)
-  const joined = (field: 'name' | 'style') =>
+  const joinField = (field: 'name' | 'style') =>
     reported.length === 0 ? null : reported.map((use) => use[field]).join(',')
   return {
     id,
@@ -52,8 +52,8 @@ export function auditRecordOf(
     status_code: null,
     duration_ms: null,
     redacted: null,
-    credential_ref: joined('name'),
-    injection_style: joined('style'),
+    credential_ref: joinField('name'),
+    injection_style: joinField('style'),
     unfilled: unfilled.length === 0 ? null : unfilled,
     ...conclusion,
   }

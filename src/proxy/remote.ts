@@ -42,7 +42,7 @@ const YES_MS = 60_000
 const NO_MS = 5_000
 const TIMEOUT_MS = 5_000
 
-export function remoteBackend(options: RemoteOptions): Backend {
+export function createRemoteBackend(options: RemoteOptions): Backend {
   return {
     covers: reader(options),
     credentials: options.credentials ?? (() => readShapes(options)),
@@ -88,7 +88,7 @@ async function readDomains(resolver: string, token: string): Promise<Domain[]> {
   const { domains } = await withTimeout(
     TIMEOUT_MS,
     openApi(resolver, () => token).call(listDomains, {}),
-    late,
+    buildLateError,
   )
   return domains.flatMap((text) => parseDomain(text) ?? [])
 }
@@ -118,10 +118,14 @@ async function noteRefusal(
   const headers = { 'x-proxy-refused': PLACEHOLDER_PREFIX }
   const known = outboundMethods.find((one) => one === method)
   const body = { target_url: `https://${host}:${port}/`, headers, ...(known && { method: known }) }
-  await withTimeout(TIMEOUT_MS, openApi(resolver, () => token).call(resolveCall, { body }), late)
+  await withTimeout(
+    TIMEOUT_MS,
+    openApi(resolver, () => token).call(resolveCall, { body }),
+    buildLateError,
+  )
 }
 
-function late(): Error {
+function buildLateError(): Error {
   return new Error('no response in time')
 }
 

@@ -29,7 +29,7 @@ export async function relayThrough(
     if (near) near.send(data)
     else early.push(data)
   }
-  await opened(far)
+  await waitForOpen(far)
   const handlers: SocketHandlers = {
     open: (socket) => {
       near = socket
@@ -49,7 +49,7 @@ export async function relayThrough(
   throw new Fault('invalid_header', { message: `Not a WebSocket handshake: ${request.method}.` })
 }
 
-function opened(far: WebSocket): Promise<void> {
+function waitForOpen(far: WebSocket): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   far.onopen = () => resolve()
   far.onerror = () => reject(new Fault('upstream_protocol_error'))

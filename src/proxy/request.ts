@@ -4,8 +4,8 @@
  */
 
 import { type BodyAccount, type BodyMemory, BodyMeter } from '../core/body_memory.ts'
-import { Fault, invalidField } from '../core/fault.ts'
-import { canonicalHost } from '../core/net/domain.ts'
+import { buildFieldFault, Fault } from '../core/fault.ts'
+import { toCanonicalHost } from '../core/net/domain.ts'
 import { isReadForPolicies, isTypeOpen } from '../core/policy/override_body.ts'
 import { readCapped } from '../http/capped_body.ts'
 import { BODY_LIMIT, type CallBody, contentTypeOf } from '../outbound/call.ts'
@@ -14,9 +14,9 @@ import { outboundMethods } from '../resolver/contract.ts'
 import { PROXY_OWNER } from './settings.ts'
 
 /** Returns `host` or `host:port` in the one form for comparisons; `null` if the text names no host. */
-export function canonicalAuthority(text: string): string | null {
+export function toCanonicalAuthority(text: string): string | null {
   const [, name = '', port] = /^([^:]+)(?::(\d{1,5}))?$/.exec(text) ?? []
-  const host = canonicalHost(name)
+  const host = toCanonicalHost(name)
   if (host === null) return null
   return port === undefined || port === '443' ? host : `${host}:${port}`
 }
@@ -29,7 +29,7 @@ export function checkMethod(request: Request): string {
   }
   // The runtime drops such a body, so only the headers reveal it.
   if ((method === 'GET' || method === 'HEAD') && isBodyAnnounced(request.headers)) {
-    throw invalidField('body', 'is not possible with GET or HEAD')
+    throw buildFieldFault('body', 'is not possible with GET or HEAD')
   }
   return method
 }
@@ -44,7 +44,7 @@ export async function bodyOf(
   headers: Record<string, string>,
   { isScanned, isNeeded, bodies }: { isScanned: boolean; isNeeded: boolean; bodies: BodyAccount },
 ): Promise<CallBody> {
-  const length = declaredLength(request)
+  const length = readDeclaredLength(request)
   if (request.body === null || length === 0) return null
   const type = contentTypeOf(headers)
   // A long upload without a type streams; a policy that limits methods refuses it.
@@ -54,9 +54,11 @@ export async function bodyOf(
     return { stream: request.body, length }
   }
   const message = `The request body may have at most ${BODY_LIMIT} bytes, unless it streams.`
-  const tooLarge = () => new Fault('payload_too_large', { message })
-  if ((length ?? 0) > BODY_LIMIT) throw tooLarge()
-  return { bytes: await readCapped(request.body, BODY_LIMIT, tooLarge, bodies.expect(length)) }
+  const rejectTooLarge = () => new Fault('payload_too_large', { message })
+  if ((length ?? 0) > BODY_LIMIT) throw rejectTooLarge()
+  return {
+    bytes: await readCapped(request.body, BODY_LIMIT, rejectTooLarge, bodies.expect(length)),
+  }
 }
 
 /**
@@ -72,7 +74,7 @@ export function holdShort({ headers, body }: Response, bodies: BodyMemory): Body
 
 /** Whether a request's body has a known length within the buffer limit. It is then searched, at least for a warning. */
 export function isDeclaredShort(request: Request): boolean {
-  const length = declaredLength(request)
+  const length = readDeclaredLength(request)
   return length !== null && length <= BODY_LIMIT
 }
 
@@ -90,7 +92,7 @@ export async function wholeOf(
 }
 
 /** `null` for a chunked body, and without a body. */
-export function declaredLength({ headers }: Request): number | null {
+export function readDeclaredLength({ headers }: Request): number | null {
   const declared = headers.get('content-length')
   return declared === null ? null : Number(declared)
 }

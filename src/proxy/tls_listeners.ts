@@ -18,7 +18,7 @@ import type { Leaf, ProxyAuthority } from './authority.ts'
 import type { Backend, BackendHandler, Inbound } from './backend.ts'
 import { openHttp2Listener } from './http2_listener.ts'
 import { recordFault } from './record.ts'
-import { canonicalAuthority, holdShort, wholeOf } from './request.ts'
+import { holdShort, toCanonicalAuthority, wholeOf } from './request.ts'
 
 export type TlsListeners = {
   /** Returns the socket for a host: `h2` for a client that takes nothing else, `http` without TLS for one request. */
@@ -42,7 +42,7 @@ export function openTlsListeners(authority: ProxyAuthority, backend: Backend): T
   })
   const others: Listener['server'][] = []
   let counter = 0
-  const nextPath = () => join(directory, `${++counter}.sock`)
+  const buildNextPath = () => join(directory, `${++counter}.sock`)
   return {
     socketFor: async (host, port, protocol) => {
       const name = `${host}:${port} ${protocol}`
@@ -50,12 +50,12 @@ export function openTlsListeners(authority: ProxyAuthority, backend: Backend): T
       const known = listeners.get(name)
       if (known?.leaf === leaf) return known.path
       void known?.server.stop()
-      const path = nextPath()
+      const path = buildNextPath()
       const handler = handlerFor(backend, host, port)
       const server =
         leaf && protocol === 'h2'
           ? await openHttp2Listener(path, leaf, handler)
-          : listen(path, leaf ? handler : closing(handler), leaf)
+          : listen(path, leaf ? handler : withClose(handler), leaf)
       const other = listeners.get(name)
       if (other?.leaf === leaf) {
         // Another client's connection opened one meanwhile.
@@ -66,7 +66,7 @@ export function openTlsListeners(authority: ProxyAuthority, backend: Backend): T
       return path
     },
     unencrypted: (handler) => {
-      const path = nextPath()
+      const path = buildNextPath()
       others.push(listen(path, handler, null))
       return path
     },
@@ -82,7 +82,7 @@ function handlerFor(backend: Backend, host: string, port: number): BackendHandle
   const authority = port === HTTPS_PORT ? host : `${host}:${port}`
   return (request, upgrade) => {
     // RFC 9110, section 15.5.20: a name that this connection was not made for.
-    if (canonicalAuthority(request.headers.get('host') ?? '') !== authority) {
+    if (toCanonicalAuthority(request.headers.get('host') ?? '') !== authority) {
       return Promise.resolve(new Response('misdirected request\n', { status: 421 }))
     }
     return answer(backend, {
@@ -97,7 +97,7 @@ function handlerFor(backend: Backend, host: string, port: number): BackendHandle
 }
 
 /** The next request on this connection may be for another host. */
-function closing(handler: BackendHandler): BackendHandler {
+function withClose(handler: BackendHandler): BackendHandler {
   return async (request, upgrade) => {
     const response = await handler(request, upgrade)
     response?.headers.set('connection', 'close')
@@ -114,14 +114,14 @@ export async function answer(backend: Backend, inbound: Inbound): Promise<Respon
     const response = await backend.execute(inbound)
     if (response === null) return undefined
     const held = holdShort(response, backend.bodies)
-    return held ? await wholeOf(response, held) : breakingQuietly(response)
+    return held ? await wholeOf(response, held) : breakQuietly(response)
   } catch (error) {
     return presentForwardFault(recordFault(error), requestId, format)
   }
 }
 
 /** Gives no reason: the runtime would print it, with source code, on the terminal of another program. */
-export function breakingQuietly(response: Response): Response {
+export function breakQuietly(response: Response): Response {
   const { status, headers } = response
   const reader = response.body?.getReader()
   if (!reader) return response

@@ -10,7 +10,7 @@ import type { DerivedKind } from '../core/policy/policy.ts'
 import { Secret } from '../core/secret.ts'
 import { endpointOf } from '../derivation/derivation.ts'
 import { isDue, isUsable, type Times } from '../derivation/due.ts'
-import { guardedInPlaintext, guardedInState } from '../derivation/guarded.ts'
+import { listGuardedInPlaintext, listGuardedInState } from '../derivation/guarded.ts'
 import { readRoot } from '../derivation/root.ts'
 import {
   type DerivedState,
@@ -20,7 +20,7 @@ import {
   stateMessage,
 } from '../derivation/state.ts'
 import { domainBlocked } from '../outbound/policy/permission.ts'
-import { openedCredential } from '../outbound/signing/role_keys.ts'
+import { openDerivedCredential } from '../outbound/signing/role_keys.ts'
 import { parseTarget } from '../outbound/target.ts'
 import type { Renewal } from './renewal.ts'
 import type { Renewals } from './renewals.ts'
@@ -49,16 +49,16 @@ export type StoredRoot = {
  * @throws UnreadBefore while it has to be renewed first
  * @throws Fault `reconnect_required`, `derivation_failed`, `domain_blocked`, `unusable_secret`, `unreadable_secret`
  */
-export function derivedCredential(parts: DerivedParts, root: StoredRoot): Secret {
+export function toDerivedCredential(parts: DerivedParts, root: StoredRoot): Secret {
   const { renewals, clock, snapshot } = parts
   const { workspaceId, policyVersion } = snapshot
   const named = { workspaceId, policyVersion, place: root.sealed }
-  const { stateKey, message, times } = proven(root)
+  const { stateKey, message, times } = proveStoredRoot(root)
   const now = clock.now()
   const credential = message && isUsable(times, now) ? openCredential(stateKey, message) : null
   if (credential !== null) {
     if (isDue(times, now)) renewals.renewInBackground(named, () => renewalOf(parts, root, stateKey))
-    return openedCredential(credential)
+    return openDerivedCredential(credential)
   }
   const fault = renewals.faultOf(named)
   if (fault) throw fault
@@ -68,7 +68,7 @@ export function derivedCredential(parts: DerivedParts, root: StoredRoot): Secret
 
 /** Proves a root's policy by opening the root; nothing is derived. @throws Fault `unreadable_secret` */
 export function proveRoot(root: StoredRoot): void {
-  proven(root)
+  proveStoredRoot(root)
 }
 
 /** A root that opened once with a key, which proves its policy. No value is kept. */
@@ -77,7 +77,7 @@ type Proven = { stateKey: Uint8Array; message: GcmMessage | null; times: Times }
 /** Kept as long as the cached key, and the secret of one policy version. */
 const kept = new WeakMap<Secret, WeakMap<SealedSecret, Proven>>()
 
-function proven(root: StoredRoot): Proven {
+function proveStoredRoot(root: StoredRoot): Proven {
   const { sealed, key } = root
   const ofKey = kept.get(key) ?? new WeakMap<SealedSecret, Proven>()
   kept.set(key, ofKey)
@@ -96,12 +96,16 @@ function proven(root: StoredRoot): Proven {
 }
 
 /** The values of a root that the guard of answers covers: its secret fields and its whole state (protocol 13.4). */
-export function guardedDerived(sealed: SealedSecret, root: Secret, key: Uint8Array): Uint8Array[] {
+export function listGuardedDerived(
+  sealed: SealedSecret,
+  root: Secret,
+  key: Uint8Array,
+): Uint8Array[] {
   const stateKey = deriveStateKey(key, root.reveal(), kindOf(sealed))
   const state = openDerivedState(stateKey, sealed)
   return [
-    ...guardedInPlaintext(kindOf(sealed), root.reveal()),
-    ...(state ? guardedInState(state).map(({ bytes }) => bytes) : []),
+    ...listGuardedInPlaintext(kindOf(sealed), root.reveal()),
+    ...(state ? listGuardedInState(state).map(({ bytes }) => bytes) : []),
   ]
 }
 

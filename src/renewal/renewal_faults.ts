@@ -44,7 +44,7 @@ function reconnectRequired(
 }
 
 /** Once for each state that could not be renewed. */
-export function finalNotice({ place, generation }: Renewal): Notice {
+export function buildFinalNotice({ place, generation }: Renewal): Notice {
   const { projectId, environment, key } = place
   return {
     event: 'reconnect.required',

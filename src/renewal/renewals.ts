@@ -14,7 +14,7 @@ import {
   readOutcome,
   type TokenRequest,
 } from '../derivation/derivation.ts'
-import { nextState, sealState } from '../derivation/state.ts'
+import { buildNextState, sealState } from '../derivation/state.ts'
 import type { Notices } from '../notices/notices.ts'
 import {
   type PreparedTokenRequest,
@@ -24,7 +24,7 @@ import {
 import { DerivationRecord } from './derivation_record.ts'
 import type { LeaseResult, Leases } from './leases.ts'
 import { type NamedDerived, nameOf, type Renewal, rowOf, type SentRequest } from './renewal.ts'
-import { faultOfFailure, finalNotice } from './renewal_faults.ts'
+import { buildFinalNotice, faultOfFailure } from './renewal_faults.ts'
 
 type Parts = {
   leases: Leases
@@ -157,7 +157,7 @@ export class Renewals {
     const { token, workspaceId, root } = renewal
     const owner = { workspaceId, tokenId: token.id }
     const started = performance.now()
-    const now = () => lease.now + performance.now() - started
+    const readNow = () => lease.now + performance.now() - started
     let prepared: PreparedTokenRequest
     try {
       prepared = await prepareTokenRequest(this.#parts.outbound, owner, request)
@@ -171,10 +171,10 @@ export class Renewals {
       }
     }
     if (request.spendsRefreshToken && !(await this.#mayStillSend(renewal, lease))) return null
-    const derivedAt = Math.round(now())
+    const derivedAt = Math.round(readNow())
     const answer = await prepared.send()
     const status = typeof answer === 'string' ? null : answer.status
-    const outcome = readOutcome(root, answer, request, now())
+    const outcome = readOutcome(root, answer, request, readNow())
     // A request without an answer, or whose answer has no credential, may have replaced the refresh token.
     const mayBeSpent = request.spendsRefreshToken && (status === null || status < 300)
     return { outcome, status, derivedAt, mayBeSpent }
@@ -194,7 +194,7 @@ export class Renewals {
     derivedAt: number,
   ): Promise<void> {
     const { place, stateKey, state } = renewal
-    const next = nextState(state, outcome, derivedAt, derivedAt)
+    const next = buildNextState(state, outcome, derivedAt, derivedAt)
     const sealedState = sealState(stateKey.reveal(), { ...place, generation: generation + 1 }, next)
     await this.#parts.leases.storeState(rowOf(renewal), {
       expectedGeneration: generation,
@@ -223,7 +223,7 @@ export class Renewals {
     })
     if (stored === null) return
     const { failedAt, retryAt } = stored
-    if (isFinal) void this.#parts.notices.announce(renewal.workspaceId, finalNotice(renewal))
+    if (isFinal) void this.#parts.notices.announce(renewal.workspaceId, buildFinalNotice(renewal))
     const failure = isFinal
       ? ({ kind: 'final', failedAt, code: outcome.code, mayHaveLost } as const)
       : ({ kind: 'waiting', retryAt: retryAt ?? failedAt } as const)

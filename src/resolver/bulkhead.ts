@@ -71,12 +71,12 @@ export class Bulkheads {
   /** Waits for a slot. An ending call hands its slot over before this wait ends. */
   async #wait({ waiting }: Bulkhead, deadline: AbortSignal, returning: boolean): Promise<void> {
     const isFull = !returning && waiting.size >= this.#width
-    if (isFull || deadline.aborted) throw busy()
+    if (isFull || deadline.aborted) throw buildBusyFault()
     const place = Promise.withResolvers<void>()
     const giveUp = () => {
       // Delete it immediately: a slot that is handed over at this moment must go to the next call.
       waiting.delete(place.resolve)
-      place.reject(busy())
+      place.reject(buildBusyFault())
     }
     const timer = this.#timers.setTimer(returning ? RETURN_TIMEOUT_MS : TIMEOUT_MS, giveUp)
     deadline.addEventListener('abort', giveUp, { once: true })
@@ -102,7 +102,7 @@ export class Bulkheads {
   }
 }
 
-function busy(): Fault {
+function buildBusyFault(): Fault {
   return new Fault('rate_limited', {
     message: 'Too many calls of this workspace are running. Wait and retry.',
     fix: { setting: 'RESOLVER_CONCURRENCY' },

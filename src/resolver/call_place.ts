@@ -23,7 +23,7 @@ export class CallPlace {
   }
 
   /** Waits without a slot, and with the deadline paused. @throws Fault `rate_limited` if no slot is free afterwards */
-  async whileWaiting<T>(wait: () => Promise<T>): Promise<T> {
+  async waitWithoutPlace<T>(wait: () => Promise<T>): Promise<T> {
     this.#leave()
     const resume = this.#deadline.pause()
     try {

@@ -9,20 +9,20 @@ import { decideDurably, orRefusal } from '../access/decide.ts'
 import { entryOf } from '../access/entry.ts'
 import { coversSecret } from '../access/narrowed.ts'
 import type { LiveToken } from '../access/tokens.ts'
-import { inSlices } from '../core/async/time_slice.ts'
-import { whenRead } from '../core/async/unread.ts'
+import { runInSlices } from '../core/async/time_slice.ts'
+import { decideWhenRead } from '../core/async/unread.ts'
 import type { Clock } from '../core/clock.ts'
 import { Fault } from '../core/fault.ts'
 import { LruMap } from '../core/lru.ts'
 import type { Policy } from '../core/policy/policy.ts'
 import { rateHeaders } from '../database/limits/rate.ts'
 import { jsonResponse } from '../http/json/write.ts'
-import { commonHeaders } from '../http/reply.ts'
+import { buildCommonHeaders } from '../http/reply.ts'
 import type { RequestContext } from '../http/route.ts'
 import { bearerText } from '../identity/authenticate.ts'
 import { CallRecord } from '../outbound/record.ts'
 import { listCredentials } from './contract.ts'
-import { credentialNameOf, provenPolicies } from './proven.ts'
+import { credentialNameOf, readProvenPolicies } from './proven.ts'
 import type { Listings, ResolverServices } from './services.ts'
 
 /** Milliseconds for which one record represents all listings of a token, in this process. */
@@ -36,7 +36,7 @@ export function openListings(clock: Clock): Listings {
 }
 
 /** @throws Fault `invalid_token`, `rate_limited`, `scope_required`, `audit_unavailable` */
-export async function usableCredentials(
+export async function listUsableCredentials(
   services: ResolverServices,
   { request, requestId, putOff }: RequestContext,
 ): Promise<Response> {
@@ -44,13 +44,15 @@ export async function usableCredentials(
   const { token, rate } = await admitToken(services, listCredentials, { text, requestId })
   await recordOnce(services, token, requestId)
   const { policyVersion, list: stored } = await services.readCredentials(token.id)
-  const { policies, credentials } = await provenPolicies(services, token, policyVersion)
+  const { policies, credentials } = await readProvenPolicies(services, token, policyVersion)
   const list: Shown[] = []
-  await inSlices(credentials ?? stored, (credential) => {
+  await runInSlices(credentials ?? stored, (credential) => {
     if (!coversSecret(token, credential.name)) return
-    list.push(shown(credential, policies.get(credentialNameOf(credential, credential.name))))
+    list.push(
+      showCredential(credential, policies.get(credentialNameOf(credential, credential.name))),
+    )
   })
-  const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }
+  const headers = { ...buildCommonHeaders(requestId), ...rateHeaders(rate) }
   return jsonResponse(list, { headers }, putOff)
 }
 
@@ -67,7 +69,7 @@ async function recordOnce(
   try {
     await decideDurably(services, token, async (snapshot, snapshots) => {
       const result = await orRefusal(() =>
-        whenRead(() => snapshots.requireVerified(snapshot, token)),
+        decideWhenRead(() => snapshots.requireVerified(snapshot, token)),
       )
       const conclusion =
         result instanceof Fault ? record.refusal(result) : record.outcome(200, false)
@@ -80,7 +82,10 @@ async function recordOnce(
   }
 }
 
-function shown({ name, projectId, environment }: Credential, policy: Policy | undefined): Shown {
+function showCredential(
+  { name, projectId, environment }: Credential,
+  policy: Policy | undefined,
+): Shown {
   return {
     name,
     project_id: projectId,

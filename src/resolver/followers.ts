@@ -6,7 +6,7 @@ import type { KeyCache } from '../access/keys.ts'
 import { snapshotSince } from '../access/snapshots/snapshot_now.ts'
 import type { SnapshotCache } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
-import { whenRead } from '../core/async/unread.ts'
+import { decideWhenRead } from '../core/async/unread.ts'
 import { describeError, type Log } from '../core/log.ts'
 import type { Guard } from '../leak_guard/index.ts'
 import type { GuardCache } from './guards.ts'
@@ -30,7 +30,7 @@ export class Followers {
 
   /** Follows a call until the returned function is called; `null` if the token may use no derived credential. */
   hold(follower: Follower): (() => void) | null {
-    if (this.#services.guards.derivedIn(follower.following.prepared) === null) return null
+    if (this.#services.guards.digestDerived(follower.following.prepared) === null) return null
     const { workspaceId } = follower.token
     const held = this.#held.get(workspaceId) ?? new Set()
     this.#held.set(workspaceId, held.add(follower))
@@ -54,9 +54,10 @@ export class Followers {
       const guard = await snapshotSince({ snapshots }, token, 0, (snapshot) => {
         const parts = { snapshots, keys, guards, snapshot, token }
         const permission = new TokenPermission(parts, scope)
-        return whenRead(() => permission.guard())
+        return decideWhenRead(() => permission.guard())
       })
-      if (guards.derivedIn(guard) !== guards.derivedIn(following.prepared)) following.follow(guard)
+      if (guards.digestDerived(guard) !== guards.digestDerived(following.prepared))
+        following.follow(guard)
     } catch (error) {
       // The token was revoked meanwhile, so its running calls end.
       log.warning('the leak guard of a running response could not be updated', describeError(error))

@@ -7,7 +7,7 @@
 import type { z } from 'zod'
 import { admitToken } from '../access/admission.ts'
 import type { BodyAccount, BodyMeter } from '../core/body_memory.ts'
-import { Fault, invalidField } from '../core/fault.ts'
+import { buildFieldFault, Fault } from '../core/fault.ts'
 import { isReadForPolicies } from '../core/policy/override_body.ts'
 import { parsePart } from '../core/validation/validate.ts'
 import type { TokenEndpoint } from '../http/endpoint.ts'
@@ -177,15 +177,15 @@ async function bodyOf(
   if (!isBodyAnnounced(request.headers)) return null
   // The runtime drops such a body silently.
   if (request.method === 'GET' || request.method === 'HEAD') {
-    throw invalidField('body', 'is not possible with GET or HEAD')
+    throw buildFieldFault('body', 'is not possible with GET or HEAD')
   }
   if (request.body === null) return null
   const declared = request.headers.get('content-length')
   const length = declared === null ? null : Number(declared)
-  if ((length ?? 0) > BODY_LIMIT) throw tooLarge()
+  if ((length ?? 0) > BODY_LIMIT) throw buildTooLargeFault()
   const isScanned = isNeeded || isReadForPolicies(contentType)
   // A streamed body counts until the upstream has accepted it.
-  const stream = request.body.pipeThrough(bounded(account.expect(isScanned ? length : null)))
+  const stream = request.body.pipeThrough(boundBody(account.expect(isScanned ? length : null)))
   return isScanned ? { bytes: await wholeOf(stream) } : { stream, length }
 }
 
@@ -199,19 +199,19 @@ async function wholeOf(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> 
   }
 }
 
-function bounded(meter: BodyMeter): TransformStream<Uint8Array, Uint8Array> {
+function boundBody(meter: BodyMeter): TransformStream<Uint8Array, Uint8Array> {
   let size = 0
   return new TransformStream({
     transform: (chunk, controller) => {
       size += chunk.length
-      if (size > BODY_LIMIT) return controller.error(tooLarge())
+      if (size > BODY_LIMIT) return controller.error(buildTooLargeFault())
       meter.read(chunk.length)
       controller.enqueue(chunk)
     },
   })
 }
 
-function tooLarge(): Fault {
+function buildTooLargeFault(): Fault {
   return new Fault('payload_too_large', {
     message: `The request body may have at most ${BODY_LIMIT} bytes.`,
   })

@@ -8,8 +8,8 @@ import { openSealed, type SealedSecret } from '../core/crypto/secret_value.ts'
 import { Fault } from '../core/fault.ts'
 import type { Secret } from '../core/secret.ts'
 import type { MadeBytes, NamedBytes } from '../leak_guard/index.ts'
-import { derivedValues } from '../outbound/derived_values.ts'
-import { guardedDerived } from '../renewal/derived_credential.ts'
+import { deriveValues } from '../outbound/derived_values.ts'
+import { listGuardedDerived } from '../renewal/derived_credential.ts'
 
 /** The services and state that open a value. */
 export type GuardedValueParts = {
@@ -62,12 +62,12 @@ function open(key: Uint8Array, sealed: SealedSecret): Guarded[] {
   const value = openSealed(key, sealed)
   if (!value) return []
   if (sealed.policy?.kind)
-    return guardedDerived(sealed, value, key).map((bytes) => ({
+    return listGuardedDerived(sealed, value, key).map((bytes) => ({
       value: { name: sealed.key, bytes },
       made: [],
       state: `${sealed.key}/${sealed.derived?.generation ?? 0}`,
     }))
   const bytes = value.reveal()
-  const made = derivedValues(sealed.key, bytes, sealed.policy)
+  const made = deriveValues(sealed.key, bytes, sealed.policy)
   return [{ value: { name: sealed.key, bytes }, made }]
 }

@@ -8,7 +8,7 @@ import { keyNameOf } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'
 import type { Granted } from '../access/snapshots/snapshot.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
-import { whenRead } from '../core/async/unread.ts'
+import { decideWhenRead } from '../core/async/unread.ts'
 import { LruMap } from '../core/lru.ts'
 import type { Secret } from '../core/secret.ts'
 import {
@@ -20,7 +20,7 @@ import {
 } from '../leak_guard/index.ts'
 import { type ObtainedToken, ObtainedTokens } from '../outbound/obtained_tokens.ts'
 import type { Steps } from '../outbound/steps.ts'
-import { guardedReleases } from './approval/released_values.ts'
+import { openGuardedReleases } from './approval/released_values.ts'
 import { type GuardedValueParts, openAll, openedKeyOf } from './guarded_values.ts'
 
 /**
@@ -67,20 +67,20 @@ export class GuardCache {
   get(parts: GuardedValueParts, granted: readonly Granted[]): Guard | undefined {
     const { snapshot, token } = parts
     const known = this.#openings.get(granted)
-    if (known) return this.#kept(known)
+    if (known) return this.#findKept(known)
     const opened: Opened[] = []
     for (const place of granted) {
       const key = this.#keys.peek(keyNameOf(snapshot, token, place))
       if (!key) return undefined
       opened.push({ place, keyId: idOf(key) })
     }
-    return this.#kept(this.#opening(parts, granted, opened))
+    return this.#findKept(this.#openValues(parts, granted, opened))
   }
 
   /** @throws StaleSnapshot */
   async of(parts: GuardedValueParts, granted: readonly Granted[]): Promise<Guard> {
     // The preparation can then read these without a wait.
-    await whenRead(() => parts.snapshots.releases(parts.snapshot, parts.token.id))
+    await decideWhenRead(() => parts.snapshots.releases(parts.snapshot, parts.token.id))
     const known = this.get(parts, granted)
     if (known) return known
     const opened: Opened[] = []
@@ -88,8 +88,8 @@ export class GuardCache {
       const key = await openedKeyOf(parts, place)
       if (key) opened.push({ place, keyId: idOf(key) })
     }
-    const opening = await whenRead(() => this.#opening(parts, granted, opened))
-    return this.#kept(opening) ?? (await this.#prepareOnce(parts, opened, opening))
+    const opening = await decideWhenRead(() => this.#openValues(parts, granted, opened))
+    return this.#findKept(opening) ?? (await this.#prepareOnce(parts, opened, opening))
   }
 
   /**
@@ -117,7 +117,7 @@ export class GuardCache {
     return this.#guards.size
   }
 
-  #opening(
+  #openValues(
     { snapshots, snapshot, token }: GuardedValueParts,
     granted: readonly Granted[],
     opened: readonly Opened[],
@@ -132,11 +132,11 @@ export class GuardCache {
   }
 
   /** A digest of the derived states that a guard covers; `null` without a root. */
-  derivedIn(guard: Guard): string | null {
+  digestDerived(guard: Guard): string | null {
     return this.#derived.get(guard) ?? null
   }
 
-  #kept(opening: Opening): Guard | undefined {
+  #findKept(opening: Opening): Guard | undefined {
     if (opening.keyNames.length === 0) return UNGUARDED
     if (!this.#isLive(opening)) return undefined
     const kept = this.#guards.get(opening.name)
@@ -197,7 +197,7 @@ export class GuardCache {
     }
     const { snapshots, snapshot, token } = parts
     const releases = snapshots.releases(snapshot, token.id)
-    values.push(...guardedReleases(releases, token, snapshot.workspaceId))
+    values.push(...openGuardedReleases(releases, token, snapshot.workspaceId))
     const guard = await prepareGuardInSteps(values, pause, derived)
     if (hasRoot) this.#derived.set(guard, states.digest('hex'))
     return guard

@@ -7,8 +7,8 @@ import type { Approvals } from '../approvals/approvals.ts'
 import type { Timers } from '../core/async/timers.ts'
 import { type Domain, domainMatches, parseDomain } from '../core/net/domain.ts'
 import { rateHeaders } from '../database/limits/rate.ts'
-import { commonHeaders, present } from '../http/reply.ts'
-import { type RequestContext, type Route, rawRoute } from '../http/route.ts'
+import { buildCommonHeaders, present } from '../http/reply.ts'
+import { createRawRoute, type RequestContext, type Route } from '../http/route.ts'
 import type { FeatureServices } from '../http/services.ts'
 import { bearerText } from '../identity/authenticate.ts'
 import type { Notices } from '../notices/notices.ts'
@@ -19,7 +19,7 @@ import type { Renewals } from '../renewal/renewals.ts'
 import { holdsValue } from './approval/holds_value.ts'
 import { Bulkheads } from './bulkhead.ts'
 import { listCredentials, listDomains, listShapes, resolveCall } from './contract.ts'
-import { openListings, usableCredentials } from './credentials.ts'
+import { listUsableCredentials, openListings } from './credentials.ts'
 import { Followers } from './followers.ts'
 import { forward } from './forward.ts'
 import { forwardCalls } from './forwarding/contract.ts'
@@ -28,7 +28,7 @@ import { CallLimits } from './limits/call_limits.ts'
 import { LiveCalls } from './live_calls.ts'
 import { resolve } from './resolve.ts'
 import type { ResolverServices } from './services.ts'
-import { usableShapes } from './shapes.ts'
+import { listUsableShapes } from './shapes.ts'
 
 export type Resolver = {
   routes: Route[]
@@ -83,12 +83,12 @@ export function openResolver(
   }
   return {
     routes: [
-      rawRoute(resolveCall, (context) => resolve(services, context)),
-      rawRoute(listDomains, (context) => allowedDomains(services, context)),
-      rawRoute(listCredentials, (context) => usableCredentials(services, context)),
-      rawRoute(listShapes, (context) => usableShapes(services, context)),
+      createRawRoute(resolveCall, (context) => resolve(services, context)),
+      createRawRoute(listDomains, (context) => listAllowedDomains(services, context)),
+      createRawRoute(listCredentials, (context) => listUsableCredentials(services, context)),
+      createRawRoute(listShapes, (context) => listUsableShapes(services, context)),
       ...forwardCalls.map((endpoint) =>
-        rawRoute(endpoint, (context) => forward(services, endpoint, context)),
+        createRawRoute(endpoint, (context) => forward(services, endpoint, context)),
       ),
     ],
     recheck: (workspaceId) => {
@@ -116,7 +116,7 @@ export function openResolver(
  *
  * @throws Fault `invalid_token`, `rate_limited`, `scope_required`, and the faults of `snapshotNow`
  */
-async function allowedDomains(
+async function listAllowedDomains(
   services: ResolverServices,
   { request, requestId }: RequestContext,
 ): Promise<Response> {
@@ -124,7 +124,7 @@ async function allowedDomains(
   const { token, rate } = await admitToken(services, listDomains, { text, requestId })
   const snapshot = await snapshotNow(services, token)
   const domains = snapshot.allowlist.map(({ text }) => text).filter((text) => isFor(token, text))
-  const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }
+  const headers = { ...buildCommonHeaders(requestId), ...rateHeaders(rate) }
   return present(listDomains, { domains }, headers)
 }
 

@@ -7,7 +7,7 @@ import type { KeyCache } from '../access/keys.ts'
 import { type Snapshot, type SnapshotCache, StaleSnapshot } from '../access/snapshots/snapshots.ts'
 import type { LiveToken, TokenCache } from '../access/tokens.ts'
 import { type PendingTimer, systemTimers } from '../core/async/timers.ts'
-import { whenRead } from '../core/async/unread.ts'
+import { decideWhenRead } from '../core/async/unread.ts'
 import { Fault } from '../core/fault.ts'
 import { describeError, type Log } from '../core/log.ts'
 import { type Basis as CallBasis, judgeAgain } from '../outbound/policy/judge_again.ts'
@@ -165,7 +165,9 @@ export class LiveCalls {
   /** @throws Fault `approval_required` for a window that was revoked */
   async #requireWindow(snapshot: Snapshot, { token, windowId }: TokenBasis): Promise<void> {
     if (!windowId) return
-    const releases = await whenRead(() => this.#services.snapshots.releases(snapshot, token.id))
+    const releases = await decideWhenRead(() =>
+      this.#services.snapshots.releases(snapshot, token.id),
+    )
     const isOpen = releases.some(({ id, isLive }) => id === windowId && isLive)
     if (!isOpen) throw new Fault('approval_required')
   }

@@ -1,5 +1,5 @@
 /** The project and environment of a call: those it names, or its token's. */
-import { outsideScope, type ScopeField } from '../access/scope.ts'
+import { buildFieldScopeFault, type ScopeField } from '../access/scope.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import type { CallScope } from '../outbound/policy/permission.ts'
 
@@ -9,12 +9,12 @@ export type NamedScope = { projectId: string | null; environment: string | null 
 /** @throws Fault `scope_required` for a scope that contradicts the token's own */
 export function scopeFor(token: LiveToken, { projectId, environment }: NamedScope): CallScope {
   return {
-    projectId: within('project_id', token.projectId, projectId),
-    environment: within('environment', token.environment, environment) ?? 'development',
+    projectId: isWithin('project_id', token.projectId, projectId),
+    environment: isWithin('environment', token.environment, environment) ?? 'development',
   }
 }
 
-function within(field: ScopeField, own: string | null, named: string | null) {
-  if (own !== null && named !== null && own !== named) throw outsideScope(field, own)
+function isWithin(field: ScopeField, own: string | null, named: string | null) {
+  if (own !== null && named !== null && own !== named) throw buildFieldScopeFault(field, own)
   return own ?? named
 }

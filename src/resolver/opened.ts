@@ -19,7 +19,7 @@ type Parts = Pick<ResolverServices, 'keys' | 'outbound'> & { snapshots: Snapshot
  * @throws Fault `key_not_provisioned`
  * @throws StaleSnapshot
  */
-export async function eachOpened(
+export async function openEach(
   parts: Parts,
   { snapshot, token, place }: { snapshot: Snapshot; token: LiveToken; place: Granted },
   isWanted: (sealed: SealedSecret) => boolean,

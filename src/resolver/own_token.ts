@@ -17,25 +17,27 @@ export function withoutOwnToken(call: Call, sought: string): Call {
   const isIn = (text: string) => text.includes(sought)
   const lower = sought.toLowerCase()
   const isInName = (name: string) => name.toLowerCase().includes(lower)
-  if (isIn(targetUrl) || isIn(unescaped(targetUrl))) throw repeated('The target')
+  if (isIn(targetUrl) || isIn(unescapeText(targetUrl))) throw buildRepeatedFault('The target')
   for (const [name, value] of Object.entries(headers)) {
-    if (isInName(name) || isIn(value) || isIn(credentialsIn(value))) throw repeated('A header')
+    if (isInName(name) || isIn(value) || isIn(credentialsIn(value)))
+      throw buildRepeatedFault('A header')
   }
   const isSaid = (text = '') => isInName(text) || isIn(credentialsIn(text))
-  if (Object.values(signing ?? {}).some(isSaid)) throw repeated('The signature')
+  if (Object.values(signing ?? {}).some(isSaid)) throw buildRepeatedFault('The signature')
   if (body === null) return call
   const checkFor = (place: string) => (bytes: Uint8Array) => {
     const { buffer, byteOffset, byteLength } = bytes
-    if (Buffer.from(buffer, byteOffset, byteLength).includes(sought)) throw repeated(place)
+    if (Buffer.from(buffer, byteOffset, byteLength).includes(sought))
+      throw buildRepeatedFault(place)
   }
   // Whole messages: the next one may depend on the response to this one, so its end cannot be held back.
   if (call.answer === 'grpc') return { ...call, checkMessage: checkFor('A message') }
-  if (!('bytes' in body)) return { ...call, body: watched(body, sought) }
+  if (!('bytes' in body)) return { ...call, body: watchForToken(body, sought) }
   checkFor('The body')(body.bytes)
   return call
 }
 
-function unescaped(text: string): string {
+function unescapeText(text: string): string {
   if (!text.includes('%')) return text
   return text.replace(ESCAPE, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 }
@@ -51,7 +53,7 @@ type Streamed = Extract<CallBody, { stream: unknown }>
 const HELD_FROM = 8
 
 /** Refuses a body that repeats the token. A possible beginning of the token is held back until the next bytes. */
-function watched({ stream, length }: Streamed, sought: string): CallBody {
+function watchForToken({ stream, length }: Streamed, sought: string): CallBody {
   /** A possible beginning of the token, with first bytes that may already be sent. */
   let begun: Uint8Array = new Uint8Array()
   let gone = 0
@@ -60,7 +62,7 @@ function watched({ stream, length }: Streamed, sought: string): CallBody {
     controller: TransformStreamDefaultController<Uint8Array>,
   ) => {
     const bytes = Buffer.concat([begun, chunk])
-    if (bytes.includes(sought)) return controller.error(repeated('The body'))
+    if (bytes.includes(sought)) return controller.error(buildRepeatedFault('The body'))
     const kept = beginningAtEndOf(bytes, sought)
     const start = bytes.length - kept
     const end = Math.max(gone, kept < HELD_FROM ? bytes.length : start)
@@ -74,7 +76,7 @@ function watched({ stream, length }: Streamed, sought: string): CallBody {
   return { stream: stream.pipeThrough(new TransformStream({ transform, flush })), length }
 }
 
-function repeated(place: string): Fault {
+function buildRepeatedFault(place: string): Fault {
   const message = `${place} contains the token, which would reach the API.`
   return new Fault('invalid_header', { message })
 }

@@ -4,7 +4,7 @@
  */
 import { grantOf, keyNameOf, openEnvironmentKey } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'
-import { coversSecret, outsideSecret, requireHost } from '../access/narrowed.ts'
+import { buildSecretScopeFault, coversSecret, requireHost } from '../access/narrowed.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import { Unread } from '../core/async/unread.ts'
@@ -22,11 +22,11 @@ import type {
   CallScope,
   UsableSecret,
 } from '../outbound/policy/permission.ts'
-import { openedPart, partNamed, withParts } from '../outbound/stand_ins/parts.ts'
+import { openPart, partNamed, withParts } from '../outbound/stand_ins/parts.ts'
 import type { Target } from '../outbound/target.ts'
 import { proveRoot, type StoredRoot } from '../renewal/derived_credential.ts'
 import type { CallApproval } from './approval/call_approval.ts'
-import { heldName, type ReleasedValues } from './approval/released_values.ts'
+import { formatHeldName, type ReleasedValues } from './approval/released_values.ts'
 import type { GuardCache } from './guards.ts'
 import { type NamedScope, scopeFor } from './named_scope.ts'
 
@@ -94,7 +94,7 @@ export class TokenPermission implements CallPermission {
   secrets(names: readonly string[]): TokenSecret[] {
     if (names.length === 0) return []
     const other = names.find((name) => !this.covers(name))
-    if (other !== undefined) throw outsideSecret(this.#parts.token, other)
+    if (other !== undefined) throw buildSecretScopeFault(this.#parts.token, other)
     const { projectId, environment } = this.scope()
     const { snapshots, snapshot } = this.#parts
     const find = (wanted: readonly string[]) => {
@@ -137,8 +137,8 @@ export class TokenPermission implements CallPermission {
   }
 
   /** @throws Fault `approval_required` for a value that was not released to this call */
-  releasedValue(sealed: SealedSecret): Secret {
-    const value = this.#released.get(heldName(sealed))
+  readReleasedValue(sealed: SealedSecret): Secret {
+    const value = this.#released.get(formatHeldName(sealed))
     if (value) return value
     throw new Fault('approval_required', {
       message: 'Secrets that need approval cannot be used in WebSocket messages.',
@@ -200,14 +200,14 @@ class TokenSecret implements UsableSecret {
 
   open(): Secret {
     const sealed = this.#sealed
-    if (isHeld(sealed.policy)) return this.#part(this.#permission.releasedValue(sealed))
+    if (isHeld(sealed.policy)) return this.#part(this.#permission.readReleasedValue(sealed))
     const key = this.#permission.keyOf(sealed)
-    if (sealed.policy?.kind) return this.#derived(this.#root(key))
-    return this.#part(this.#opened(key))
+    if (sealed.policy?.kind) return this.#deriveFrom(this.#root(key))
+    return this.#part(this.#openWith(key))
   }
 
   #part(value: Secret): Secret {
-    return this.name === this.#sealed.key ? value : openedPart(value, this.name)
+    return this.name === this.#sealed.key ? value : openPart(value, this.name)
   }
 
   prove(): void {
@@ -215,11 +215,11 @@ class TokenSecret implements UsableSecret {
   }
 
   #root(key: Secret): StoredRoot {
-    const open = () => this.#opened(this.#permission.keyOf(this.#sealed))
+    const open = () => this.#openWith(this.#permission.keyOf(this.#sealed))
     return { sealed: this.#sealed, key, open }
   }
 
-  #opened(key: Secret): Secret {
+  #openWith(key: Secret): Secret {
     const sealed = this.#sealed
     const value = openSealed(key.reveal(), sealed)
     if (value) return value
@@ -228,7 +228,7 @@ class TokenSecret implements UsableSecret {
     })
   }
 
-  #derived(root: StoredRoot): Secret {
+  #deriveFrom(root: StoredRoot): Secret {
     const { derive } = this.#permission
     if (derive) return derive(root)
     throw new Error('a dry run cannot decrypt values')

@@ -4,12 +4,12 @@ import { entryOf } from '../access/entry.ts'
 import type { Decided } from '../access/locked_decision.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
-import { untilAborted } from '../core/async/timeout.ts'
+import { rejectWhenAborted } from '../core/async/timeout.ts'
 import { UnreadBefore } from '../core/async/unread.ts'
 import type { BodyAccount } from '../core/body_memory.ts'
 import type { SealedSecret } from '../core/crypto/secret_value.ts'
 import { Fault } from '../core/fault.ts'
-import { currentSpan, type Span } from '../core/trace/span.ts'
+import { getCurrentSpan, type Span } from '../core/trace/span.ts'
 import { toFault } from '../http/unexpected_error.ts'
 import type { Owner } from '../outbound/connection/session_pool.ts'
 import type { CallDeadline } from '../outbound/deadline.ts'
@@ -18,7 +18,7 @@ import { OutboundRequest } from '../outbound/outbound_request.ts'
 import { basisOf } from '../outbound/policy/judge_again.ts'
 import type { CallRecord, Conclusion } from '../outbound/record.ts'
 import type { Traffic } from '../outbound/traffic/traffic.ts'
-import { derivedCredential, type StoredRoot } from '../renewal/derived_credential.ts'
+import { type StoredRoot, toDerivedCredential } from '../renewal/derived_credential.ts'
 import { CallApproval } from './approval/call_approval.ts'
 import type { CallPlace } from './call_place.ts'
 import type { LimitedCall } from './limits/limited_call.ts'
@@ -69,7 +69,7 @@ export class TokenPrincipal implements Principal {
     this.headers = caller.headers
     this.bodies = caller.bodies
     this.#approval = this.#openApproval()
-    this.#call = currentSpan()?.child('call', {}, 'client')
+    this.#call = getCurrentSpan()?.child('call', {}, 'client')
   }
 
   get traffic(): Traffic | undefined {
@@ -103,12 +103,12 @@ export class TokenPrincipal implements Principal {
     const windowId = window?.id ?? null
     if (basis) deadline.afterwards(liveCalls.hold({ token, ...basis, windowId }, end))
     if (window && this.#caller.isConversation) this.#endWith(window)
-    this.#call?.begin().set(sentTo(record))
+    this.#call?.begin().set(describeTarget(record))
     return request
   }
 
   /** Reads the headers only for a traced call, because reading them takes time. */
-  received(response: Response): void {
+  recordReceived(response: Response): void {
     if (response.status === 401) this.#expireDerived()
     if (!this.#call) return
     const { status, headers } = response
@@ -135,34 +135,34 @@ export class TokenPrincipal implements Principal {
   #decideBy<T extends object>(snapshot: Snapshot, snapshots: SnapshotCache, attempt: Attempt<T>) {
     const { keys, guards, renewals, outbound } = this.#services
     const { token, scope } = this.#caller
-    if (this.#lateFault) return this.#decided<T>(this.#lateFault, snapshot)
+    if (this.#lateFault) return this.#finishDecision<T>(this.#lateFault, snapshot)
     const waitFor = (renewal: Promise<void>) => this.#waitFor(renewal)
     const deriving = { renewals, clock: outbound.clock, snapshot, token, waitFor }
     const derived: SealedSecret[] = []
     this.#derived = derived
     const derive = (root: StoredRoot) => {
       derived.push(root.sealed)
-      return derivedCredential(deriving, root)
+      return toDerivedCredential(deriving, root)
     }
     const approval = this.#approval
     const parts = { snapshots, keys, guards, snapshot, token, derive, approval }
     const decision = attempt(new TokenPermission(parts, scope))
     const isShared = snapshots === this.#services.snapshots
-    const decided = (result: T | Fault) => this.#withinLimits(result, snapshot, isShared)
-    return decision instanceof Promise ? decision.then(decided) : decided(decision)
+    const finishDecision = (result: T | Fault) => this.#applyLimits(result, snapshot, isShared)
+    return decision instanceof Promise ? decision.then(finishDecision) : finishDecision(decision)
   }
 
   /**
    * Counts an allowed call, directly before its record. If the decision holds a lock on the workspace, the lock is
    * freed first.
    */
-  #withinLimits<T extends object>(result: T | Fault, snapshot: Snapshot, isShared: boolean) {
+  #applyLimits<T extends object>(result: T | Fault, snapshot: Snapshot, isShared: boolean) {
     const { limited } = this.#caller
     if (!limited || limited.hasBegun || result instanceof Fault)
-      return this.#decided(result, snapshot)
-    const beginning = () => orRefusal(() => limited.begin())
-    if (!isShared) throw new UnreadBefore(beginning)
-    return beginning().then((refusal) => this.#decided(refusal || result, snapshot))
+      return this.#finishDecision(result, snapshot)
+    const begin = () => orRefusal(() => limited.begin())
+    if (!isShared) throw new UnreadBefore(begin)
+    return begin().then((refusal) => this.#finishDecision(refusal || result, snapshot))
   }
 
   #openApproval(): CallApproval {
@@ -173,7 +173,7 @@ export class TokenPrincipal implements Principal {
       clock: outbound.clock,
       callId: record.id,
       signal: deadline.signal,
-      whileWaiting: (wait) => running.whileWaiting(wait),
+      whileWaiting: (wait) => running.waitWithoutPlace(wait),
       forgetSnapshot: () => snapshots.forget(token.workspaceId),
       faultOf: (error) => this.faultOf(error),
       beginCounting: async () => limited?.begin(),
@@ -216,7 +216,7 @@ export class TokenPrincipal implements Principal {
   /** Waits for a renewal, which continues after the call. A call that did not get it is refused and recorded. */
   async #waitFor(renewal: Promise<void>): Promise<void> {
     const { signal } = this.#caller.deadline
-    await untilAborted(renewal, signal, () => new Fault('upstream_timeout')).catch((error) => {
+    await rejectWhenAborted(renewal, signal, () => new Fault('upstream_timeout')).catch((error) => {
       this.#lateFault = this.faultOf(error)
     })
   }
@@ -231,7 +231,7 @@ export class TokenPrincipal implements Principal {
     this.#services.refusalNotices.note({ ...caller, host, method, secrets, code })
   }
 
-  #decided<T extends object>(result: T | Fault, { policyVersion }: Snapshot): Decided<T> {
+  #finishDecision<T extends object>(result: T | Fault, { policyVersion }: Snapshot): Decided<T> {
     const { token, record, deadline } = this.#caller
     record.approvalId = this.#approval.approvalId
     const refusal = result instanceof Fault ? record.refusal(result, deadline.isUnwanted) : null
@@ -241,7 +241,7 @@ export class TokenPrincipal implements Principal {
 }
 
 /** Returns the target as in the audit, without the path. */
-function sentTo({ method, target }: CallRecord) {
+function describeTarget({ method, target }: CallRecord) {
   return {
     'http.request.method': method,
     'server.address': target?.host,

@@ -8,11 +8,11 @@ import { type Granted, placeNameOf } from '../access/snapshots/snapshot.ts'
 import { snapshotSince } from '../access/snapshots/snapshot_now.ts'
 import type { Snapshot } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
-import { whenRead } from '../core/async/unread.ts'
+import { decideWhenRead } from '../core/async/unread.ts'
 import { isSealedHeld, type SealedSecret } from '../core/crypto/secret_value.ts'
 import { Fault } from '../core/fault.ts'
 import { type Policy, policy as policySchema } from '../core/policy/policy.ts'
-import { eachOpened } from './opened.ts'
+import { openEach } from './opened.ts'
 import type { ResolverServices } from './services.ts'
 
 /** Policies and credentials by project, environment and name. */
@@ -31,14 +31,14 @@ export function credentialNameOf(place: Granted, name: string): string {
 }
 
 /** @throws Fault `unverified_state` and the like; `unavailable` while the workspace keeps changing */
-export function provenPolicies(
+export function readProvenPolicies(
   services: ResolverServices,
   token: LiveToken,
   policyVersion: number,
 ): Promise<Proven> {
   const { snapshots } = services
   return snapshotSince(services, token, policyVersion, async (snapshot) => {
-    await whenRead(() => snapshots.requireVerified(snapshot, token))
+    await decideWhenRead(() => snapshots.requireVerified(snapshot, token))
     return proveOnce(services, snapshot, token)
   })
 }
@@ -64,18 +64,18 @@ async function proveAll(
   const policies = new Map<string, Policy>()
   const credentials: Credential[] | null = snapshot.signed && []
   const { snapshots } = services
-  for (const place of await whenRead(() => snapshots.grants(snapshot, token.id))) {
+  for (const place of await decideWhenRead(() => snapshots.grants(snapshot, token.id))) {
     await prove(services, snapshot, token, place, policies).catch((error) => {
       if (!(error instanceof Fault && error.code === 'key_not_provisioned')) throw error
     })
     const verified = isIn(place, token) && snapshot.signed?.environments.get(placeNameOf(place))
     if (verified) for (const name of verified.hashes.keys()) credentials?.push({ ...place, name })
   }
-  return { policies, credentials: credentials?.sort(inOrder) ?? null }
+  return { policies, credentials: credentials?.sort(compareCredentials) ?? null }
 }
 
 /** Sorts as the database does. */
-function inOrder(one: Credential, other: Credential): number {
+function compareCredentials(one: Credential, other: Credential): number {
   const keys = ['name', 'environment', 'projectId'] as const
   const key = keys.find((each) => one[each] !== other[each])
   return key === undefined ? 0 : one[key] < other[key] ? -1 : 1
@@ -96,14 +96,14 @@ async function prove(
   proven: Map<string, Policy>,
 ): Promise<void> {
   const isBound = ({ policy }: SealedSecret) => policy !== null
-  await eachOpened(services, { snapshot, token, place }, isBound, (sealed, value) => {
-    const policy = value ? sealed.policy : snapshot.signed && unprovenPolicy(sealed)
+  await openEach(services, { snapshot, token, place }, isBound, (sealed, value) => {
+    const policy = value ? sealed.policy : snapshot.signed && readUnprovenPolicy(sealed)
     if (policy) proven.set(credentialNameOf(place, sealed.key), policy)
   })
 }
 
 /** Returns the stored policy of a held secret if it is well-formed. A description is free text, so it is left out. */
-function unprovenPolicy(sealed: SealedSecret): Policy | null {
+function readUnprovenPolicy(sealed: SealedSecret): Policy | null {
   if (!isSealedHeld(sealed)) return null
   const { success, data } = policySchema.safeParse(sealed.policy)
   if (!success || data === null) return null

@@ -92,7 +92,7 @@ async function performCounted(
   const deadline = new CallDeadline(timeoutMs, services.timers)
   deadline.afterwards(context.putOff)
   deadline.endWith(request.signal)
-  const limited = limitedCall(services, token, call, deadline)
+  const limited = startLimitedCall(services, token, call, deadline)
   try {
     // A slot among the calls of its workspace, until the call ends.
     const running = new CallPlace(services.bulkheads, workspaceId, deadline)
@@ -103,23 +103,23 @@ async function performCounted(
     const waiting = { running, approval, limited }
     const caller = { token, record, scope, deadline, connection: context, headers, bodies }
     const principal = new TokenPrincipal(services, { ...caller, ...lengthOf(call), ...waiting })
-    const counted = limited ? { ...call, body: limited.metered(call.body) } : call
+    const counted = limited ? { ...call, body: limited.meterBody(call.body) } : call
     const sent = passesTrace ? { ...counted, traceparent: principal.traceparent } : counted
     const answer = await execute(services.outbound, principal, { call: sent, deadline, record })
     // The caller's next call, in any process, sees this one counted.
-    await limited?.settled()
+    await limited?.waitUntilSettled()
     return answer
   } catch (error) {
     const isLate = deadline.isLate
     // Also ends a partially received response that was refused.
     deadline.abort()
     limited?.settle(null)
-    await limited?.settled()
+    await limited?.waitUntilSettled()
     throw isLate ? withLimit(error, call, timeoutMs, services.deadlines) : error
   }
 }
 
-function limitedCall(
+function startLimitedCall(
   { limits }: ResolverServices,
   { id, limits: own }: LiveToken,
   call: Call,

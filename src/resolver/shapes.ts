@@ -11,28 +11,28 @@ import { coversSecret } from '../access/narrowed.ts'
 import type { Granted } from '../access/snapshots/snapshot.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
-import { whenRead } from '../core/async/unread.ts'
+import { decideWhenRead } from '../core/async/unread.ts'
 import { isSealedHeld } from '../core/crypto/secret_value.ts'
 import { Fault } from '../core/fault.ts'
 import { parsePart } from '../core/validation/validate.ts'
 import { rateHeaders } from '../database/limits/rate.ts'
 import { jsonResponse } from '../http/json/write.ts'
-import { commonHeaders } from '../http/reply.ts'
+import { buildCommonHeaders } from '../http/reply.ts'
 import { queryOf } from '../http/request_body.ts'
 import type { RequestContext } from '../http/route.ts'
 import { bearerText } from '../identity/authenticate.ts'
 import type { CallScope } from '../outbound/policy/permission.ts'
 import { CallRecord } from '../outbound/record.ts'
-import { shapedBy, UNAPPROVED, UNREADABLE } from '../outbound/stand_ins/shaped.ts'
+import { shapeByPolicy, UNAPPROVED, UNREADABLE } from '../outbound/stand_ins/shaped.ts'
 import { listShapes } from './contract.ts'
 import { type NamedScope, scopeFor } from './named_scope.ts'
-import { eachOpened } from './opened.ts'
+import { openEach } from './opened.ts'
 import type { ResolverServices } from './services.ts'
 
 type Shown = z.output<typeof listShapes.result>[number]
 
 /** @throws Fault `invalid_token`, `rate_limited`, `validation_error`, `scope_required`, `audit_unavailable` */
-export async function usableShapes(
+export async function listUsableShapes(
   services: ResolverServices,
   { request, requestId, putOff }: RequestContext,
 ): Promise<Response> {
@@ -50,7 +50,7 @@ export async function usableShapes(
     const entry = entryOf(token, snapshot.policyVersion, record, conclusion)
     return { result: shown, entry: { ...entry, action, injection_style: null } }
   })
-  const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }
+  const headers = { ...buildCommonHeaders(requestId), ...rateHeaders(rate) }
   return jsonResponse(result, { headers }, putOff)
 }
 
@@ -77,9 +77,9 @@ async function gather(
   record: CallRecord,
 ): Promise<Shown[]> {
   const { snapshots } = services
-  await whenRead(() => snapshots.requireVerified(snapshot, token))
+  await decideWhenRead(() => snapshots.requireVerified(snapshot, token))
   const scope = scopeFor(token, named)
-  const granted = await whenRead(() => snapshots.grants(snapshot, token.id))
+  const granted = await decideWhenRead(() => snapshots.grants(snapshot, token.id))
   const shown: Shown[] = []
   for (const place of granted.filter((each) => isIn(each, scope))) {
     await addShapes(services, { snapshot, token, place }, shown)
@@ -105,7 +105,7 @@ async function addShapes(
   const { projectId: project_id, environment } = opening.place
   const mayRead = opening.token.capabilities.includes('read')
   try {
-    await eachOpened(
+    await openEach(
       services,
       opening,
       () => true,
@@ -115,7 +115,7 @@ async function addShapes(
         // Only an opened value proves its policy.
         const allowed_locations = (value && policy?.allowed_locations) ?? null
         const closed = isSealedHeld(sealed) ? UNAPPROVED : UNREADABLE
-        const shaped = value ? shapedBy(policy, value.reveal(), mayRead) : closed
+        const shaped = value ? shapeByPolicy(policy, value.reveal(), mayRead) : closed
         shown.push({ name, project_id, environment, allowed_locations, ...shaped })
       },
     )

@@ -110,7 +110,7 @@ async function compose(config: Config, connection: Connection, options: Parts): 
   const access = openAccess(services, { sql, trail: audit.trail })
   const bus = openBus(connection, given.log, timers)
   const activity = new ActivityLog(services)
-  const ports = configuredPorts(config)
+  const ports = listConfiguredPorts(config)
   const onChange = (workspaceId: string) => bus.publish(POLICY_CHANGES, workspaceId)
   const ownPorts = () => ports
   const outgoing = openOutgoing(services, { access, sql, lookup, ownPorts, timers, bus, onChange })
@@ -233,7 +233,7 @@ export function adminPortOf({ ADMIN_PORT }: Pick<Ports, 'ADMIN_PORT'>, worker: n
  * Returns the product's configured ports on this machine: those of every worker and of processes with another ROLE too,
  * so that no call can reach another process's listener. Ports that the system picks are missing.
  */
-export function configuredPorts(config: Ports): number[] {
+export function listConfiguredPorts(config: Ports): number[] {
   const { PORT, RESOLVER_PORT, ADMIN_PORT, WORKERS } = config
   const admin =
     ADMIN_PORT === undefined || ADMIN_PORT === 0

@@ -29,7 +29,7 @@ export async function claimPorts(config: Ports): Promise<Partial<Record<Variable
   const problems: string[] = []
   const held: Server[] = []
   try {
-    for (const [variable, port] of wantedPorts(config)) {
+    for (const [variable, port] of listWantedPorts(config)) {
       const outcome = await takeAlone(config.HOST, port)
       if (outcome instanceof Server) claimed[variable] ??= portOf(outcome)
       if (outcome instanceof Server) held.push(outcome)
@@ -44,7 +44,7 @@ export async function claimPorts(config: Ports): Promise<Partial<Record<Variable
 }
 
 /** Workers share all ports except those of their metrics. */
-function wantedPorts(config: Ports): [Variable, number][] {
+function listWantedPorts(config: Ports): [Variable, number][] {
   const { PORT, RESOLVER_PORT, ADMIN_PORT, ROLE, WORKERS } = config
   const admin = ADMIN_PORT === undefined ? [] : Array.from({ length: WORKERS }, (_, at) => at)
   return [

@@ -4,7 +4,7 @@ import { reporterOf } from '../access/reporters.ts'
 import { storeDenial } from '../audit/changes.ts'
 import { consoleRoutes } from '../console/routes.ts'
 import { parseCidrs } from '../core/net/cidr.ts'
-import { hostCheck, refusedHosts } from '../core/net/host.ts'
+import { hostCheck, logRefusedHosts } from '../core/net/host.ts'
 import { type Doubt, networkNamer, originNamer } from '../core/net/network.ts'
 import { RateLimiter } from '../database/limits/rate.ts'
 import { openRate } from '../database/limits/shared_rate.ts'
@@ -15,7 +15,7 @@ import { LiveAudit } from '../features/audit/live.ts'
 import { resolverHealthRoutes } from '../features/health/index.ts'
 import { securityContactRoutes } from '../features/instance/index.ts'
 import { tokenLinkRoutes } from '../features/links/index.ts'
-import { type ActivityLog, stamping } from '../features/metrics/activity.ts'
+import { type ActivityLog, withActivityStamps } from '../features/metrics/activity.ts'
 import { ownProposalRoutes } from '../features/proposals/index.ts'
 import { referenceRoutes } from '../features/reference/index.ts'
 import { workloadRoutes } from '../features/workloads/index.ts'
@@ -28,7 +28,7 @@ import { openIdentity } from '../identity/authenticate.ts'
 import type { Notices } from '../notices/notices.ts'
 import type { Renewals } from '../renewal/renewals.ts'
 import type { Resolver } from '../resolver/index.ts'
-import { controlPlaneRoutes, documented } from './routes.ts'
+import { controlPlaneRoutes, listDocumented } from './routes.ts'
 
 /** Milliseconds to finish running requests after a stop begins. */
 const DRAIN_MS = 30_000
@@ -47,10 +47,10 @@ export function openListeners(services: FeatureServices, parts: Parts) {
   const { HOST: hostname, PORT, RESOLVER_PORT, ROLE, WORKERS } = services.config
   const socket = { hostname, shared: WORKERS > 1 }
   const { resolver, access, renewals, notices, activity, flushAudit, ...watched } = parts
-  const identity = stamping(openIdentity(services), activity)
+  const identity = withActivityStamps(openIdentity(services), activity)
   const { chains } = access
   const onSigned = (note: SignedNote) => chains.seen.see(note.name, note)
-  const shared = { ...sharedServices(services), ...watched, identity, onSigned }
+  const shared = { ...shareServices(services), ...watched, identity, onSigned }
   const live = new LiveAudit(services)
   const routes = controlPlaneRoutes(
     { ...services, chains, notices },
@@ -60,7 +60,7 @@ export function openListeners(services: FeatureServices, parts: Parts) {
   const delivering = { ...access, renewals, clock: services.clock }
   const ofTokens = [...workloadRoutes(delivering), ...tokenLinkRoutes(access, services)]
   const reference = (listener: Surface) =>
-    referenceRoutes(listener, services.config, () => documented(routes))
+    referenceRoutes(listener, services.config, () => listDocumented(routes))
   const securityContact = securityContactRoutes(services.config, services.clock)
   const control = serve({
     ...shared,
@@ -99,7 +99,7 @@ export function openListeners(services: FeatureServices, parts: Parts) {
   }
 }
 
-function sharedServices(
+function shareServices(
   services: FeatureServices,
 ): Omit<Services, 'surface' | 'routes' | 'identity' | 'tracer' | 'storeChanges'> {
   const { db, config, clock, live, log, bodies, isStopping } = services
@@ -110,7 +110,7 @@ function sharedServices(
     bodies,
     isStopping,
     storeDenial,
-    checkHost: hostCheck(config.ALLOWED_HOSTS, refusedHosts(log, clock)),
+    checkHost: hostCheck(config.ALLOWED_HOSTS, logRefusedHosts(log, clock)),
     networkOf: networkNamer(trusted, (doubt, peer) => log.warning(DOUBTS[doubt], { peer })),
     originOf: originNamer(trusted),
     limits: {

@@ -1,6 +1,6 @@
 /** The text that a server prints when it is ready: its addresses, and how to test and stop it. */
 import type { Config } from '../core/config/config.ts'
-import { dialledAddress, hostToAsk } from '../core/config/own_address.ts'
+import { hostToAsk, toDialedAddress } from '../core/config/own_address.ts'
 
 /** Origins of the listeners; `null` if ROLE leaves one out. */
 export type Origins = { controlPlane: string | null; resolver: string | null; admin: string[] }
@@ -14,7 +14,7 @@ type Ready = Origins & {
   notices?: readonly string[]
 }
 
-export function readyText(ready: Ready): string {
+export function formatReadyText(ready: Ready): string {
   const { controlPlane, resolver, admin, location, consoleHash, workers = 1, notices = [] } = ready
   return [
     'Cloakroom is ready.',
@@ -41,14 +41,14 @@ export function readyText(ready: Ready): string {
 function addressOf(path: string, controlPlane: string, { config }: Ready): string {
   const url = new URL(config.SERVICE_SERVER_URL ?? controlPlane)
   if (config.SERVICE_SERVER_URL === undefined)
-    url.hostname = hostToAsk(config, dialledAddress(url.hostname))
+    url.hostname = hostToAsk(config, toDialedAddress(url.hostname))
   return `${url.href.replace(/\/*$/, '')}${path}`
 }
 
 /** Works on this machine as printed: with an address to connect to, and an accepted host name. */
 function tryLine({ controlPlane, resolver, config }: Ready): string {
   const url = new URL(controlPlane ? `${controlPlane}/api/status/health/` : `${resolver}/healthz`)
-  url.hostname = dialledAddress(url.hostname)
+  url.hostname = toDialedAddress(url.hostname)
   const host = hostToAsk(config, url.hostname)
   // A shell may take the brackets of an IPv6 address for a pattern.
   const address = url.hostname.startsWith('[') ? `'${url}'` : `${url}`

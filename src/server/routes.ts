@@ -63,7 +63,7 @@ export function controlPlaneRoutes(
 }
 
 /** Returns the documented endpoints of both listeners. */
-export function documented(routes: readonly Route[]): Documented[] {
+export function listDocumented(routes: readonly Route[]): Documented[] {
   return [
     {
       surface: 'control-plane',

@@ -1,12 +1,12 @@
 /** `cloakroom serve`: starts the application or its workers, prints its addresses, and stops it gracefully. */
 import { writeSync } from 'node:fs'
-import { embeddedConsoleHash } from '../console/serve.ts'
-import { enterCleanEnvironment, ignoredProxies } from '../core/clean_environment.ts'
+import { readEmbeddedHash } from '../console/serve.ts'
+import { describeIgnoredProxies, enterCleanEnvironment } from '../core/clean_environment.ts'
 import { type Config, ConfigError, readConfig } from '../core/config/config.ts'
 import { EX_CONFIG } from '../core/exit_codes.ts'
-import { describeError, type Log, openLog, remembering } from '../core/log.ts'
+import { describeError, type Log, openLog, rememberProblems } from '../core/log.ts'
 import { complaints } from '../core/printable.ts'
-import { whyUnwritable } from '../database/embedded/data_directory_error.ts'
+import { explainUnwritable } from '../database/embedded/data_directory_error.ts'
 import { DataDirectoryError } from '../database/embedded/open.ts'
 import { SchemaError } from '../database/migrations/schema_error.ts'
 import { awaitServer, ServerUnreachable } from '../database/reach.ts'
@@ -14,7 +14,7 @@ import { readOwnKeys } from '../operator/own_keys.ts'
 import { reportOnSignal } from '../operator/report.ts'
 import { type App, startApp } from './app.ts'
 import { claimPorts, PortsTaken } from './claim_ports.ts'
-import { readyText } from './ready_text.ts'
+import { formatReadyText } from './ready_text.ts'
 import { notifyServiceManager } from './service_manager.ts'
 import { ignoreOtherSignals, STOP_SIGNALS } from './signals.ts'
 import { WorkerFailed } from './supervisor.ts'
@@ -46,13 +46,13 @@ export async function runServe(): Promise<number> {
 
 /** Writes synchronously, because this process replaces itself next. The log's own level is not read yet. */
 function warnOfProxies(): void {
-  const ignored = ignoredProxies(process.env)
+  const ignored = describeIgnoredProxies(process.env)
   const least = process.env.LOG_LEVEL === 'error' ? 'error' : 'warning'
   if (ignored) openLog(least, (line) => void writeSync(STDERR, line)).warning(ignored)
 }
 
 async function serveUntilStopped(config: Config, notices: readonly string[]): Promise<never> {
-  const { log, problems } = remembering(openLog(config.LOG_LEVEL))
+  const { log, problems } = rememberProblems(openLog(config.LOG_LEVEL))
   const failed = Promise.withResolvers<number>()
   const worker = workerIndex()
   // A worker shares its ports with the others, and its supervisor has checked them.
@@ -115,8 +115,8 @@ async function announce(
   const database = connection.kind === 'embedded' ? 'embedded, in' : 'PostgreSQL,'
   const location = `${database} ${connection.location}`
   if (worker !== null) return reportReady(place)
-  const consoleHash = await embeddedConsoleHash()
-  process.stdout.write(readyText({ ...place, config, location, consoleHash, notices }))
+  const consoleHash = await readEmbeddedHash()
+  process.stdout.write(formatReadyText({ ...place, config, location, consoleHash, notices }))
 }
 
 /** Problems that a retry may solve. */
@@ -149,7 +149,7 @@ function reasonOf(error: unknown): string {
   if (code === 'EADDRINUSE')
     return 'PORT, RESOLVER_PORT or ADMIN_PORT is in use by another program (set another, or 0 for a free one)'
   if (error instanceof Error && 'path' in error && 'syscall' in error)
-    return `DATA_DIR: the data directory cannot be written: ${whyUnwritable(code) ?? 'check the path'}, at ${error.path} (${code})`
+    return `DATA_DIR: the data directory cannot be written: ${explainUnwritable(code) ?? 'check the path'}, at ${error.path} (${code})`
   if (/^E?CONN|^CONNECT/.test(code))
     return `the database cannot be reached (${code}): check DB_HOST and DB_PORT`
   if (code === '25006')

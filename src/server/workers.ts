@@ -2,7 +2,7 @@
  * WORKERS above 1: this process serves nothing itself. It brings the database up to date, finds the ports
  * and starts that many worker processes, which share the ports.
  */
-import { embeddedConsoleHash } from '../console/serve.ts'
+import { readEmbeddedHash } from '../console/serve.ts'
 import { ownCommand } from '../core/clean_environment.ts'
 import type { Config } from '../core/config/config.ts'
 import { type Log, openLog } from '../core/log.ts'
@@ -10,7 +10,7 @@ import { openDatabase } from '../database/open.ts'
 import { prepareDatabase } from '../database/prepare.ts'
 import { awaitServer } from '../database/reach.ts'
 import { claimPorts } from './claim_ports.ts'
-import { type Origins, readyText } from './ready_text.ts'
+import { formatReadyText, type Origins } from './ready_text.ts'
 import { notifyServiceManager } from './service_manager.ts'
 import { STOP_SIGNALS } from './signals.ts'
 import { Supervisor, type Worker } from './supervisor.ts'
@@ -46,10 +46,16 @@ export async function superviseWorkers(config: Config): Promise<number> {
     })
   }
   process.on('SIGUSR1', () => supervisor.report())
-  const consoleHash = await embeddedConsoleHash()
+  const consoleHash = await readEmbeddedHash()
   const started = supervisor.start().then((places) => {
-    const ready = { ...merged(places), config, location, consoleHash, workers: config.WORKERS }
-    process.stdout.write(readyText(ready))
+    const ready = {
+      ...mergeOrigins(places),
+      config,
+      location,
+      consoleHash,
+      workers: config.WORKERS,
+    }
+    process.stdout.write(formatReadyText(ready))
     return notifyServiceManager('READY=1', log)
   })
   await Promise.race([started, stopped.promise])
@@ -112,7 +118,7 @@ function spawnWorker(index: number, ports: Ports): Worker<Origins> {
 }
 
 /** Workers share their listeners, except for the metrics, of which each worker has its own. */
-function merged(places: readonly Origins[]): Origins {
+function mergeOrigins(places: readonly Origins[]): Origins {
   const [first] = places
   return {
     controlPlane: first?.controlPlane ?? null,

@@ -16,17 +16,17 @@ type Token = { id: string; secret: Bytes }
 
 /** `first` is the hash of the first link. */
 export async function makeBinding(token: Token, first: string): Promise<string> {
-  return toBase64(await webHmac(await bindingKey(token), hashBytes(first)))
+  return toBase64(await webHmac(await deriveBindingKey(token), hashBytes(first)))
 }
 
 /** @throws Refusal `binding` */
 export async function requireBinding(token: Token, first: string, binding: string): Promise<void> {
   const mac = fromBase64(binding)
-  const isValid = mac && (await webVerifyHmac(await bindingKey(token), mac, hashBytes(first)))
+  const isValid = mac && (await webVerifyHmac(await deriveBindingKey(token), mac, hashBytes(first)))
   if (!isValid) throw new Refusal('binding', undefined, 'the chain')
 }
 
-function bindingKey({ id, secret }: Token): Promise<Bytes> {
+function deriveBindingKey({ id, secret }: Token): Promise<Bytes> {
   return webHkdf(secret, uuidToBytes(id), 'cloakroom/v2/token-binding')
 }
 

@@ -3,7 +3,7 @@
  * (members with keys and roles, allowlist, epoch, revoked tokens) is trusted for its signatures alone: the server that
  * stores the links need not be trusted. A chain that breaks any rule is refused completely.
  */
-import { about, Refusal } from './refusal.ts'
+import { nameRefusalSubject, Refusal } from './refusal.ts'
 import { applyLink } from './rules.ts'
 import { hashOf, readText, requireSignature, type SignedText, signText } from './signed_text.ts'
 import { type Chain, type ChainDraft, copyOf, emptyChain } from './state.ts'
@@ -21,7 +21,8 @@ export async function replay(workspaceId: string, links: readonly SignedText[]):
 /** Extends a verified chain by links. The given chain is not changed. @throws Refusal */
 export async function extend(chain: Chain, links: readonly SignedText[]): Promise<Chain> {
   const draft = copyOf(chain)
-  for (const link of links) await about(`link ${draft.seq + 1}`, () => append(draft, link))
+  for (const link of links)
+    await nameRefusalSubject(`link ${draft.seq + 1}`, () => append(draft, link))
   return draft
 }
 
@@ -70,7 +71,7 @@ export function readLink({ statement }: SignedText): Link {
 }
 
 /** Returns the hash of the first link. It identifies the workspace, and tokens are bound to it. */
-export function firstHash({ positions }: Chain): string {
+export function readFirstHash({ positions }: Chain): string {
   const [first = ''] = positions.keys()
   return first
 }

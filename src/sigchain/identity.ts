@@ -42,7 +42,7 @@ export async function identityOf(seed: Bytes): Promise<Identity> {
 
 /** `key_proof`: the signature that binds an address and both keys together. */
 export async function proveKeys(identity: Identity, email: string): Promise<string> {
-  return toBase64(await signEd25519(identity.signingKey, provenText(email, readKeys(identity))))
+  return toBase64(await signEd25519(identity.signingKey, buildProofText(email, readKeys(identity))))
 }
 
 /** @throws Refusal `form`, `key`, `signature` */
@@ -53,7 +53,7 @@ export async function requireKeyProof(
 ): Promise<void> {
   const keys = readKeys(identity)
   const signature = fromBase64(proof)
-  const text = provenText(email, keys)
+  const text = buildProofText(email, keys)
   const isGood = signature !== null && (await verifyEd25519(keys.signing, text, signature))
   if (!isGood) throw new Refusal('signature', undefined, 'the key proof')
 }
@@ -81,7 +81,7 @@ function readKeys({ signing_key, public_key }: PublicIdentity): Keys {
   return { signing, sealing }
 }
 
-function provenText(email: string, { signing, sealing }: Keys): Bytes {
+function buildProofText(email: string, { signing, sealing }: Keys): Bytes {
   return concat(utf8('cloakroom/v2/identity\n'), lp(email.toLowerCase(), signing, sealing))
 }
 

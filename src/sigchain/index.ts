@@ -6,8 +6,8 @@
 export { makeBinding, requireBinding } from './binding.ts'
 export {
   extend,
-  firstHash,
   type LinkChange,
+  readFirstHash as firstHash,
   readLink,
   replay,
   requireContinues,
@@ -47,7 +47,7 @@ export {
   type Link,
   type Member,
   type Narrowing,
-  narrowingIn,
+  readNarrowing as narrowingIn,
   type TextOf,
   type TokenGrant,
 } from './texts.ts'

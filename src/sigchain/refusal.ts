@@ -41,7 +41,7 @@ export class Refusal extends Error {
 }
 
 /** Runs `work`, and adds the subject to a refusal without one. */
-export async function about<T>(subject: string, work: () => Promise<T>): Promise<T> {
+export async function nameRefusalSubject<T>(subject: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

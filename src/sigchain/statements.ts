@@ -6,7 +6,7 @@ import canonicalize from 'canonicalize'
 import { type Bytes, concat, lp, toBase64Url } from '../core/crypto/encoding.ts'
 import { webSha256 } from '../core/crypto/web_primitives.ts'
 import type { Role } from './fields.ts'
-import { about, Refusal } from './refusal.ts'
+import { nameRefusalSubject, Refusal } from './refusal.ts'
 import { readText, requireSignature, type SignedText } from './signed_text.ts'
 import { type Chain, type Period, periodAt } from './state.ts'
 import type { HeldRelease, Kind, TextOf, TokenGrant } from './texts.ts'
@@ -31,7 +31,7 @@ export function verifyGrant(
   token: { id: string; publicKey?: string },
   now: Date,
 ): Promise<TokenGrant> {
-  return about('the grant', async () => {
+  return nameRefusalSubject('the grant', async () => {
     const { text } = await readByHolder(chain, 'grant', signed, ADMINS)
     const isOfToken = (token.publicKey ?? text.public_key) === text.public_key
     if (text.token_id !== token.id || !isOfToken) throw new Refusal('mismatch')
@@ -64,7 +64,7 @@ export function verifyEnvelope(
   signed: SignedText,
   entry: EnvelopeEntry,
 ): Promise<TextOf<'envelope'>> {
-  return about('the envelope', async () => {
+  return nameRefusalSubject('the envelope', async () => {
     const { text, headSeq } = await readByHolder(chain, 'envelope', signed, ADMINS)
     const isOfEntry =
       text.token_id === entry.tokenId &&
@@ -88,7 +88,7 @@ export function verifyRelease(
   signed: SignedText,
   by: 'member' | 'admin',
 ): Promise<HeldRelease> {
-  return about('the release', async () => {
+  return nameRefusalSubject('the release', async () => {
     const roles = by === 'admin' ? ADMINS : WRITERS
     return (await readByHolder(chain, 'release', signed, roles)).text
   })
@@ -121,7 +121,7 @@ export function verifyManifest(
   signed: SignedText,
   place: ManifestPlace,
 ): Promise<TextOf<'manifest'> & { headSeq: number }> {
-  return about('the manifest', async () => {
+  return nameRefusalSubject('the manifest', async () => {
     const { text, headSeq } = readStatement(chain, 'manifest', signed)
     const period = periodAt(chain, text.signer, headSeq)
     if (period === null || period.role === null) throw new Refusal('signer')

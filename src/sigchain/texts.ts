@@ -86,7 +86,7 @@ const grantFields = {
 }
 
 const MAX_NARROWED = 100
-const upTo100 = <T>(element: z.ZodType<T>) =>
+const limitTo100 = <T>(element: z.ZodType<T>) =>
   listOf(element, 0)
     .refine((list) => list.length <= MAX_NARROWED)
     .nullable()
@@ -104,8 +104,8 @@ const limits = z
 
 /** The additional fields of a version 3 grant. They only restrict, and null means no restriction (protocol 6.3). */
 const narrowing = {
-  hosts: upTo100(domain),
-  secrets: upTo100(secretName),
+  hosts: limitTo100(domain),
+  secrets: limitTo100(secretName),
   limits,
 }
 
@@ -196,18 +196,18 @@ export type Narrowing = {
 }
 
 /** Returns how a grant narrows its token. */
-export function narrowingIn(grant: TokenGrant): Narrowing {
+export function readNarrowing(grant: TokenGrant): Narrowing {
   if (grant.v !== 3) return { hosts: null, secrets: null, limits: null }
   return { hosts: grant.hosts, secrets: grant.secrets, limits: grant.limits }
 }
 
 /** Whether two narrowings are equal, with lists in the same order. */
 export function isSameNarrowing(one: Narrowing, other: Narrowing): boolean {
-  return canonicalize(said(one)) === canonicalize(said(other))
+  return canonicalize(toNarrowingTerms(one)) === canonicalize(toNarrowingTerms(other))
 }
 
 /** Returns only the narrowing of a row. */
-function said({ hosts, secrets, limits }: Narrowing) {
+function toNarrowingTerms({ hosts, secrets, limits }: Narrowing) {
   return { hosts, secrets, limits }
 }
 export type Person = z.output<typeof person>

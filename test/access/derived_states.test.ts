@@ -5,7 +5,7 @@ import { openReader } from '../../src/access/reader.ts'
 import { ChainCache } from '../../src/access/signed/chains.ts'
 import { Verifier } from '../../src/access/signed/verifier.ts'
 import { SnapshotCache, StaleSnapshot } from '../../src/access/snapshots/snapshots.ts'
-import { whenRead } from '../../src/core/async/unread.ts'
+import { decideWhenRead } from '../../src/core/async/unread.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { readConfig } from '../../src/core/config/config.ts'
 import { OuterLayer } from '../../src/core/crypto/outer_layer.ts'
@@ -47,7 +47,7 @@ async function read() {
   const { workspaceId, projectId, environment, key } = place
   snapshots.forget(workspaceId)
   const snapshot = await snapshots.of(workspaceId)
-  const [byName] = await whenRead(() => snapshots.secrets(snapshot, environment, [key]))
+  const [byName] = await decideWhenRead(() => snapshots.secrets(snapshot, environment, [key]))
   const whole = await snapshots.environment(snapshot, projectId, environment)
   expect(whole?.map(({ derived }) => derived)).toEqual([byName?.derived])
   return byName?.derived
@@ -136,6 +136,6 @@ test('a read that was overtaken by a newer state is repeated, and never returns 
   await sql`update workspaces set policy_version = 2 where id = ${workspaceId}`
   snapshots.forget(workspaceId)
   const snapshot = await snapshots.of(workspaceId)
-  const overtaken = whenRead(() => snapshots.secrets(snapshot, environment, [key]))
+  const overtaken = decideWhenRead(() => snapshots.secrets(snapshot, environment, [key]))
   await expect(overtaken).rejects.toBeInstanceOf(StaleSnapshot)
 })

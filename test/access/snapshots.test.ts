@@ -5,13 +5,13 @@ import type { AccessReader } from '../../src/access/reader.ts'
 import { openReader } from '../../src/access/reader.ts'
 import { ChainCache } from '../../src/access/signed/chains.ts'
 import { Verifier } from '../../src/access/signed/verifier.ts'
-import { emptySnapshot, evictedBy } from '../../src/access/snapshots/snapshot.ts'
+import { emptySnapshot, selectEvicted } from '../../src/access/snapshots/snapshot.ts'
 import {
   type Snapshot,
   SnapshotCache,
   StaleSnapshot,
 } from '../../src/access/snapshots/snapshots.ts'
-import { whenRead } from '../../src/core/async/unread.ts'
+import { decideWhenRead } from '../../src/core/async/unread.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { OuterLayer, secretRow } from '../../src/core/crypto/outer_layer.ts'
 import { openLog } from '../../src/core/log.ts'
@@ -72,7 +72,7 @@ test('a part of a newer version than the snapshot is never mixed into it', async
   )
   const snapshot = await book.of('w')
   const secretsOf = (of: Snapshot, name: string) =>
-    whenRead(() => book.secrets(of, 'development', [name]))
+    decideWhenRead(() => book.secrets(of, 'development', [name]))
   expect(await secretsOf(snapshot, 'A')).toEqual([])
   expect(await book.envelope(snapshot, 't', 'p', 'development')).toBeNull()
   version = 2
@@ -93,7 +93,7 @@ test('unknown names do not fill the memory: the snapshot is read again', async (
   const snapshot = await book.of('w')
   const ask = async () => {
     for (let number = 0; number < 6_000; number += 1) {
-      await whenRead(() => book.secrets(snapshot, 'development', [`N${number}`]))
+      await decideWhenRead(() => book.secrets(snapshot, 'development', [`N${number}`]))
     }
   }
   await expect(ask()).rejects.toBeInstanceOf(StaleSnapshot)
@@ -176,7 +176,7 @@ test('snapshots of signed workspaces evict one another, the least used first', (
     kept('older', 150_000),
     kept('newest', 100_000),
   ]
-  const crowd = (...all: ReturnType<typeof kept>[]) => evictedBy(all, newest[1].snapshot)
+  const crowd = (...all: ReturnType<typeof kept>[]) => selectEvicted(all, newest[1].snapshot)
   expect(crowd(empty, older, newest)).toEqual([])
   expect(crowd(oldest, empty, older, newest)).toEqual(['oldest'])
   expect(crowd(newest, kept('larger', 450_000), older)).toEqual(['larger'])

@@ -4,12 +4,7 @@ import { expect, test } from 'bun:test'
 import type { AccessReader } from '../../src/access/reader.ts'
 import { TokenCache, type TokenRow } from '../../src/access/tokens.ts'
 import { Pepper } from '../../src/core/crypto/pepper.ts'
-import {
-  formatToken,
-  mintToken,
-  parseToken,
-  presentedVerifier,
-} from '../../src/core/crypto/token.ts'
+import { deriveVerifier, formatToken, mintToken, parseToken } from '../../src/core/crypto/token.ts'
 
 const pepper = Pepper.parse('k'.repeat(36))
 const WORKSPACE = '018f3a1e-0000-7000-8000-000000000001'
@@ -24,7 +19,7 @@ function cacheOf(token: { id: string; text: string }) {
     id: token.id,
     kind: 'agent' as const,
     workspaceId: WORKSPACE,
-    verifier: pepper.sealVerifier(identity, presentedVerifier(presented)),
+    verifier: pepper.sealVerifier(identity, deriveVerifier(presented)),
   }
   const stage = { row: row as Partial<TokenRow> | null, queries: 0, now: 0 }
   const reader = (async () => {

@@ -7,11 +7,15 @@ import { allowHosts } from '../../src/client/actions/allowlist.ts'
 import { uploadSecrets } from '../../src/client/actions/set_secrets.ts'
 import { makeToken } from '../../src/client/agents/tokens.ts'
 import { releaseRequest } from '../../src/client/approvals/release.ts'
-import { verifiedRequest } from '../../src/client/approvals/verify.ts'
+import { readVerifiedRequest } from '../../src/client/approvals/verify.ts'
 import type { EnvironmentPlace } from '../../src/client/environment.ts'
-import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
+import { createKnownChains, type KnownEntry } from '../../src/client/signed/known_chains.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
-import { type OpenWorkspace, plainWorkspace, signedWorkspace } from '../../src/client/workspace.ts'
+import {
+  type OpenWorkspace,
+  toPlainWorkspace,
+  toSignedWorkspace,
+} from '../../src/client/workspace.ts'
 import type { WorkspaceKey } from '../../src/client/workspace_key.ts'
 import type { Policy } from '../../src/core/policy/policy.ts'
 import { registerAgent } from '../../src/features/agents/contract.ts'
@@ -46,7 +50,7 @@ export async function registerCustomer(
   const session = await client.logInByPassword(server.controlPlane, email, PASSWORD)
   const [opened] = session.workspaces
   if (!opened) throw new Error('no workspace opened')
-  const workspace = kind === 'signed' ? signing(session, opened) : plainWorkspace(opened)
+  const workspace = kind === 'signed' ? signing(session, opened) : toPlainWorkspace(opened)
   const body = { name: 'bench', workspace_id: workspace.id }
   const project = await session.api.call(createProject, { body })
   return { session, workspace, projectId: project.id }
@@ -62,7 +66,7 @@ function clientIn(directory: string): string {
 function signing({ api, seed }: ownLogIn.OpenSession, workspace: WorkspaceKey) {
   if (seed === null) throw new Error('the account cannot sign')
   const entries = new Map<string, KnownEntry>()
-  const known = knownChains({
+  const known = createKnownChains({
     of: (id) => entries.get(id),
     put: (id, change) => {
       const next = change(entries.get(id))
@@ -70,7 +74,7 @@ function signing({ api, seed }: ownLogIn.OpenSession, workspace: WorkspaceKey) {
     },
   })
   const chains = chainsOf(api, known, { met: () => {}, rekeyed: () => {} })
-  return signedWorkspace(workspace, { chains, identity: () => identityOf(seed) })
+  return toSignedWorkspace(workspace, { chains, identity: () => identityOf(seed) })
 }
 
 /** The headers of each of the customer's requests. */
@@ -144,7 +148,7 @@ export async function releaseWindows(
     })
     const { approval } = (await answer.json()) as { approval?: { id: string } }
     if (!approval) throw new Error(`no request for approval: ${answer.status}`)
-    const request = await verifiedRequest({ api, workspace }, approval.id)
+    const request = await readVerifiedRequest({ api, workspace }, approval.id)
     const window = { host, methods: ['GET' as const], path_prefix: path, seconds: 3_600 }
     await releaseRequest({ api, workspace }, request, window)
   }

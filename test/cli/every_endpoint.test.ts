@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { Glob } from 'bun'
-import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { listAllEndpoints } from '../../src/dev/all_endpoints.ts'
 
 const SOURCE = join(import.meta.dir, '../../src')
 const CLIENTS = ['cli', 'client', 'proxy']
@@ -99,7 +99,7 @@ async function importedByClients(): Promise<Set<string>> {
 test('every endpoint has a command, or a reason why it needs none', async () => {
   const [names, imported] = [await contractNames(), await importedByClients()]
   const endpoints = new Set(
-    allEndpoints().flatMap((served) => served.endpoints.map(({ name }) => name)),
+    listAllEndpoints().flatMap((served) => served.endpoints.map(({ name }) => name)),
   )
   const without = [...endpoints].filter((name) => !imported.has(names.get(name) ?? ''))
   expect(without.sort()).toEqual(Object.keys(REASONS).sort())

@@ -3,7 +3,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { tmpdir } from 'node:os'
 import { renderForTerminal } from '../../src/cli/help/on_terminal.ts'
-import { commandNames, helpCommandFor, namedTopics } from '../../src/cli/help/topics.ts'
+import { commandNames, helpCommandFor, nameTopics } from '../../src/cli/help/topics.ts'
 import { readPages } from '../../src/console/docs/texts.ts'
 import { faultDocs } from '../../src/http/advice.ts'
 import { answering } from './answering.ts'
@@ -14,7 +14,7 @@ const ada = await openTerminal({ controlPlane: nowhere, resolver: nowhere })
 afterAll(() => ada.remove())
 
 const pages = await readPages()
-const topics = namedTopics(pages)
+const topics = nameTopics(pages)
 
 test('every page is a topic, and no topic has the name of a command or of another page', () => {
   expect(topics.size).toBe(pages.length)

@@ -2,7 +2,7 @@
 /** A rekey keeps derived credentials: calls continue with the same access token (protocol 13.2). */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { renewWorkspaceKey } from '../../src/client/actions/rekey.ts'
-import { plainWorkspace } from '../../src/client/workspace.ts'
+import { toPlainWorkspace } from '../../src/client/workspace.ts'
 import { createAgentWithToken, resolveAs, type Stage, sharedStage } from '../support/agent.ts'
 import { type FakeProvider, startProvider } from '../support/oauth/provider.ts'
 import { until } from '../support/until.ts'
@@ -95,7 +95,7 @@ describe('while a credential is renewed', () => {
     const call = usedToken(agent.token)
     await until(() => provider.requests.length === 1)
     const { workspaceId: id, person } = agent
-    const workspace = plainWorkspace({ id, name: 'CRM', epoch: 1, key: person.workspaceKey })
+    const workspace = toPlainWorkspace({ id, name: 'CRM', epoch: 1, key: person.workspaceKey })
     const refusals: string[] = []
     const api = {
       ...person.api,

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { underPassword } from '../../src/client/account/account_keys.ts'
-import { newWorkspace } from '../../src/client/actions/workspaces.ts'
+import { deriveFromPassword } from '../../src/client/account/account_keys.ts'
+import { createWorkspaceKeys } from '../../src/client/actions/workspaces.ts'
 import { openApi } from '../../src/client/http/api.ts'
 import { toBase64 } from '../../src/core/crypto/encoding.ts'
 import { register } from '../../src/features/accounts/contract.ts'
@@ -239,12 +239,12 @@ describe('tokens that the person granted', () => {
 test('an account without a signing key gets its first', async () => {
   const keys = { ...generateKeyPair(), seed: null }
   const email = 'bob@example.com'
-  const { order } = await newWorkspace(keys.publicKey, null)
+  const { order } = await createWorkspaceKeys(keys.publicKey, null)
   await openApi(app.controlPlane).call(register, {
     body: {
       email,
       public_key: toBase64(keys.publicKey),
-      ...(await underPassword(PASSWORD, keys, cheapArgon2id)),
+      ...(await deriveFromPassword(PASSWORD, keys, cheapArgon2id)),
       workspace: order,
     },
   })

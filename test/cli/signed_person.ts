@@ -1,7 +1,7 @@
 /** Workspaces that a test declares signed or plain, and people at a terminal with such workspaces. */
 
 import { logInByPassword, signUp } from '../../src/client/account/log_in.ts'
-import { newWorkspace } from '../../src/client/actions/workspaces.ts'
+import { createWorkspaceKeys } from '../../src/client/actions/workspaces.ts'
 import { getMe } from '../../src/features/accounts/contract.ts'
 import { createWorkspaceEndpoint } from '../../src/features/workspaces/contract.ts'
 import { identityOf } from '../../src/sigchain/index.ts'
@@ -47,7 +47,7 @@ async function makeWorkspace(server: Server, email: string, name: string, isSign
   if (seed === null) throw new Error('the account cannot sign')
   const { id: userId } = await api.call(getMe, {})
   const founder = { userId, email, identity: await identityOf(seed) }
-  const { order } = await newWorkspace(publicKey, isSigned ? founder : null)
+  const { order } = await createWorkspaceKeys(publicKey, isSigned ? founder : null)
   await api.call(createWorkspaceEndpoint, { body: { name, ...order } })
   return order.id
 }

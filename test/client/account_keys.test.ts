@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import {
   type AccountKeys,
-  newAccount,
+  createAccountKeys,
   ownFingerprint,
   unwrapKeys,
   wrapKeys,
@@ -14,7 +14,7 @@ import { generateKeyPair } from '../support/key_pair.ts'
 
 const EMAIL = 'Ada@example.com'
 const PASSWORD = 'correct horse battery staple'
-const account = await newAccount(EMAIL, PASSWORD)
+const account = await createAccountKeys(EMAIL, PASSWORD)
 const { keys, ...sent } = account
 const former: AccountKeys = { ...generateKeyPair(), seed: null }
 const shownOf = ({ publicKey }: AccountKeys) => ({

@@ -1,7 +1,7 @@
 // tier: quick
 /** The change that would permit a rejected call: exactly one, or none. */
 import { expect, test } from 'bun:test'
-import { allowingOf, type RefusedCall, widened } from '../../src/client/agents/allowing.ts'
+import { addPolicyEntry, allowingOf, type RefusedCall } from '../../src/client/agents/allowing.ts'
 
 const place = { projectId: 'p', environment: 'production' }
 const call: RefusedCall = {
@@ -80,13 +80,15 @@ test("the suggestion grants an environment's key to the token of the call; a sco
 test('a policy is widened only in the field that rejected the call', () => {
   const policy = { allowed_methods: ['GET' as const], description: 'cards' }
   const methods = { rule: 'allowed_methods', entry: 'POST' } as const
-  expect(widened(policy, methods)).toEqual({
+  expect(addPolicyEntry(policy, methods)).toEqual({
     allowed_methods: ['GET', 'POST'],
     description: 'cards',
   })
-  expect(widened(policy, { rule: 'allowed_methods', entry: 'GET' })).toBe(policy)
+  expect(addPolicyEntry(policy, { rule: 'allowed_methods', entry: 'GET' })).toBe(policy)
   // A missing list means no restrictions, so adding this entry alone would create one.
-  expect(widened(policy, { rule: 'allowed_domains', entry: 'api.example.com' })).toBe(policy)
+  expect(addPolicyEntry(policy, { rule: 'allowed_domains', entry: 'api.example.com' })).toBe(policy)
   const query = { rule: 'allowed_locations', entry: 'query' } as const
-  expect(widened(null, query)).toEqual({ allowed_locations: ['header', 'basic', 'env', 'query'] })
+  expect(addPolicyEntry(null, query)).toEqual({
+    allowed_locations: ['header', 'basic', 'env', 'query'],
+  })
 })

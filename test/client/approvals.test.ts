@@ -2,11 +2,11 @@
 /** A client shows and releases requests for approval that verify, and no others (protocol 14.3). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { readApprovals } from '../../src/client/actions/approvals.ts'
-import { longestWindow, releaseRequest } from '../../src/client/approvals/release.ts'
+import { findLongestWindow, releaseRequest } from '../../src/client/approvals/release.ts'
 import {
   openHeldValues,
+  readVerifiedRequest,
   UnverifiedRequest,
-  verifiedRequest,
 } from '../../src/client/approvals/verify.ts'
 import { ApiError, callsWithin } from '../../src/client/http/api.ts'
 import { RoleRefusal } from '../../src/client/signed/rights.ts'
@@ -49,7 +49,7 @@ async function requested(more?: object): Promise<string> {
 /** A client that has read nothing yet. */
 const place = () => openEnvironment(held.project)
 const faultOf = (id: string) =>
-  verifiedRequest(place(), id).then(
+  readVerifiedRequest(place(), id).then(
     () => null,
     (error: unknown) => {
       expect(error).toBeInstanceOf(UnverifiedRequest)
@@ -60,7 +60,7 @@ const sql = () => stage.app.connection.sql
 
 test('a request shows the call that will be sent, and its release lets it pass once', async () => {
   const id = await requested()
-  const request = await verifiedRequest(place(), id)
+  const request = await readVerifiedRequest(place(), id)
   expect(request).toMatchObject({
     body: '{"amount":1}',
     reason: null,
@@ -85,8 +85,8 @@ test('a request shows the call that will be sent, and its release lets it pass o
 })
 
 test('a window lets other calls pass, as long as the policies permit', async () => {
-  const request = await verifiedRequest(place(), await requested())
-  expect(longestWindow(request.held)).toBe(900)
+  const request = await readVerifiedRequest(place(), await requested())
+  expect(findLongestWindow(request.held)).toBe(900)
   const scope = { host: stage.authorityOf(), methods: ['POST' as const], path_prefix: '/echo' }
   await releaseRequest(place(), request, { ...scope, seconds: 900 })
   expect(await call({ body: 'another' })).toMatchObject({ status: 200 })
@@ -121,7 +121,7 @@ describe('a request is hidden', () => {
 
   test('a request is hidden when a value was replaced since, also between the view and the release', async () => {
     const id = await requested()
-    const request = await verifiedRequest(place(), id)
+    const request = await readVerifiedRequest(place(), id)
     await held.store('KEY', marked('replaced_'), HELD)
     expect(await faultOf(id)).toBe('KEY has a different value or policy since the request')
     const released = releaseRequest(place(), request, null)
@@ -209,8 +209,8 @@ test('a member cannot release a request that needs an admin, and the error names
   const id = await requested({ headers: { authorization: 'Bearer SVC_SECRET_ADMINS' } })
   const member = await held.project.join('member')
   const there = openEnvironment(held.project, member)
-  const request = await verifiedRequest(there, id)
-  expect(longestWindow(request.held)).toBe(0)
+  const request = await readVerifiedRequest(there, id)
+  expect(findLongestWindow(request.held)).toBe(0)
   const refused = releaseRequest(there, request, null)
   await expect(refused).rejects.toBeInstanceOf(RoleRefusal)
   await expect(refused).rejects.toThrow('This needs the role owner or admin')
@@ -219,6 +219,6 @@ test('a member cannot release a request that needs an admin, and the error names
 
 test('a body that is not text is released without being shown', async () => {
   const id = await requested({ body: '//79', body_encoding: 'base64' })
-  const request = await verifiedRequest(place(), id)
+  const request = await readVerifiedRequest(place(), id)
   expect(request).toMatchObject({ body: null, call: { body_sha256: expect.any(String) } })
 })

@@ -9,7 +9,7 @@ import {
   UntrustedChain,
 } from '../../src/client/signed/chain.ts'
 import { type LinkText, ownId, signChange } from '../../src/client/signed/sign_change.ts'
-import { plainWorkspace } from '../../src/client/workspace.ts'
+import { toPlainWorkspace } from '../../src/client/workspace.ts'
 import { keyCommitment } from '../../src/core/crypto/key_commitment.ts'
 import {
   emptyChain,
@@ -134,7 +134,7 @@ describe('reading', () => {
     const chains = opened()
     await chains.of(HERE)
     served = ours
-    expect((await chains.continued(HERE)).seq).toBe(3)
+    expect((await chains.readNewerLinks(HERE)).seq).toBe(3)
     expect(asked).toEqual([0, 2])
     expect(store.get(HERE.id)?.seq).toBe(3)
   })
@@ -283,7 +283,7 @@ describe('signing', () => {
     const workspace = { id: ADA, name: 'plain' }
     const send = async (...given: unknown[]) => given
     const judge = () => Promise.reject(new Error('asked'))
-    expect(await plainWorkspace(workspace).change(judge, send)).toEqual([undefined, null])
+    expect(await toPlainWorkspace(workspace).change(judge, send)).toEqual([undefined, null])
     expect(asked).toEqual([])
   })
 

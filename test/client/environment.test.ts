@@ -2,17 +2,17 @@
 /** Environments of a signed workspace, which a client reads and writes beside others and with a lying server. */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import {
-  deleting,
   openWriter,
   readNamed,
   readSecret,
   readSecrets,
-  storing,
+  removeRows,
+  storeRows,
 } from '../../src/client/environment.ts'
 import { ApiError } from '../../src/client/http/api.ts'
 import { UntrustedChain } from '../../src/client/signed/chain.ts'
 import { signManifest } from '../../src/client/signed/statements.ts'
-import { type OpenWorkspace, plainWorkspace } from '../../src/client/workspace.ts'
+import { type OpenWorkspace, toPlainWorkspace } from '../../src/client/workspace.ts'
 import { upsertSecrets } from '../../src/features/secrets/contract.ts'
 import { manifestRoot, type Refusal } from '../../src/sigchain/index.ts'
 import {
@@ -59,7 +59,7 @@ async function put(by: OpenWorkspace, values: Record<string, string>, meanwhile 
     value: sealed(by, key, value),
   }))
   let isFirst = true
-  await openWriter(target)(storing(secrets), async (manifest) => {
+  await openWriter(target)(storeRows(secrets), async (manifest) => {
     if (isFirst) await meanwhile()
     isFirst = false
     return target.api.call(upsertSecrets, { body: { ...bodyOf(secrets), manifest } })
@@ -101,7 +101,7 @@ describe('writing', () => {
     let sent = 0
     const write = openWriter(here())
     const conflict = new ApiError(409, { error_code: 'conflict' })
-    const writing = write(deleting(['A']), async () => {
+    const writing = write(removeRows(['A']), async () => {
       sent += 1
       throw conflict
     })
@@ -113,7 +113,7 @@ describe('writing', () => {
     const write = openWriter(here())
     for (const key of ['A', 'B', 'C']) {
       const secrets = [{ key, value: sealed(workspace, key, '1') }]
-      await write(storing(secrets), async (manifest) =>
+      await write(storeRows(secrets), async (manifest) =>
         here().api.call(upsertSecrets, { body: { ...bodyOf(secrets), manifest } }),
       )
     }
@@ -185,12 +185,12 @@ test('newer links are read before an answer is rejected', async () => {
 })
 
 test('a plain workspace is read and written without manifests', async () => {
-  const plain = plainWorkspace({ ...workspace, id: '01920000-0000-7000-8000-000000000100' })
+  const plain = toPlainWorkspace({ ...workspace, id: '01920000-0000-7000-8000-000000000100' })
   store.rows.set('A', sealed(workspace, 'A', '1'))
   const api = apiOf(() => store)
   const target = { api, workspace: plain, ...place }
   expect((await readSecrets(target)).map(({ key }) => key)).toEqual(['A'])
-  expect(await openWriter(target)(deleting(['A']), async (manifest) => manifest ?? 'none')).toBe(
+  expect(await openWriter(target)(removeRows(['A']), async (manifest) => manifest ?? 'none')).toBe(
     'none',
   )
 })

@@ -1,13 +1,13 @@
 // tier: quick
 /** The object behind a name: a name that looks the same is the same name. */
 import { expect, test } from 'bun:test'
-import { changedName, knownNames, type NameLists } from '../../src/client/known_names.ts'
+import { createKnownNames, findChangedName, type NameLists } from '../../src/client/known_names.ts'
 
 const list = 'workspaces of ada'
 
 function kept() {
   let lists: NameLists = {}
-  return knownNames({
+  return createKnownNames({
     read: () => lists,
     change: (act) => {
       lists = act(lists) ?? lists
@@ -21,11 +21,13 @@ test.each(['acme\u200b', 'ac\u2060me', '\u00a0acme', 'acme\ufe0f', 'acme ', 'ａ
     const known = kept()
     known.learn(list, [{ id: 'one', name: 'acme' }])
     known.learn(list, [{ id: 'two', name }])
-    expect(changedName(known, list, { id: 'two', name }, name)?.before).toEqual(['one'])
-    expect(changedName(known, list, { id: 'one', name: 'acme' }, 'acme')).toBeNull()
+    expect(findChangedName(known, list, { id: 'two', name }, name)?.before).toEqual(['one'])
+    expect(findChangedName(known, list, { id: 'one', name: 'acme' }, 'acme')).toBeNull()
     known.accept(list, name, ['two'])
-    expect(changedName(known, list, { id: 'two', name }, name)).toBeNull()
-    expect(changedName(known, list, { id: 'one', name: 'acme' }, 'acme')?.before).toEqual(['two'])
+    expect(findChangedName(known, list, { id: 'two', name }, name)).toBeNull()
+    expect(findChangedName(known, list, { id: 'one', name: 'acme' }, 'acme')?.before).toEqual([
+      'two',
+    ])
   },
 )
 
@@ -33,5 +35,5 @@ test('a name in another case is a different name', () => {
   const known = kept()
   known.learn(list, [{ id: 'one', name: 'acme' }])
   known.learn(list, [{ id: 'two', name: 'Acme' }])
-  expect(changedName(known, list, { id: 'two', name: 'Acme' }, 'Acme')).toBeNull()
+  expect(findChangedName(known, list, { id: 'two', name: 'Acme' }, 'Acme')).toBeNull()
 })

@@ -1,13 +1,13 @@
 // tier: quick
 /** Keys of environments for an existing token. */
 import { expect, test } from 'bun:test'
-import { lackingKeys, sendKeys } from '../../src/client/actions/grant.ts'
+import { findMissingKeys, sendKeys } from '../../src/client/actions/grant.ts'
 import type { Api } from '../../src/client/http/api.ts'
-import { plainWorkspace } from '../../src/client/workspace.ts'
+import { toPlainWorkspace } from '../../src/client/workspace.ts'
 import { toBase64 } from '../../src/core/crypto/encoding.ts'
 import { mintToken, tokenKeyPair } from '../../src/core/crypto/token.ts'
 
-const workspace = plainWorkspace({
+const workspace = toPlainWorkspace({
   id: Bun.randomUUIDv7(),
   name: 'acme',
   epoch: 2,
@@ -40,7 +40,7 @@ test('a key from before a rekey counts as missing, and is reported', () => {
     { project_id: projectId, environment: 'env-0', epoch: 2 },
     { project_id: projectId, environment: 'env-1', epoch: 1 },
   ]
-  expect(lackingKeys(workspace, { provisioned }, places)).toEqual([
+  expect(findMissingKeys(workspace, { provisioned }, places)).toEqual([
     { projectId, environment: 'env-1', hadEarlier: true },
     { projectId, environment: 'env-2', hadEarlier: false },
   ])

@@ -3,7 +3,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { renewWorkspaceKey } from '../../src/client/actions/rekey.ts'
-import { plainWorkspace } from '../../src/client/workspace.ts'
+import { toPlainWorkspace } from '../../src/client/workspace.ts'
 import { users } from '../../src/database/schema/index.ts'
 import { getWorkspace } from '../../src/features/workspaces/contract.ts'
 import { sharedApp, type TestApp } from '../support/app.ts'
@@ -23,7 +23,7 @@ test('a rekey names a person with an unusable key, and changes nothing', async (
   const member = await team.join('member')
   const { db } = app.connection
   await db.update(users).set({ publicKey: LOW_ORDER }).where(eq(users.id, member.userId))
-  const workspace = plainWorkspace({
+  const workspace = toPlainWorkspace({
     id: team.workspaceId,
     name: 'Team',
     epoch: 1,

@@ -10,7 +10,7 @@ import {
 } from '../../src/client/signed/chain.ts'
 import type { LinkText } from '../../src/client/signed/sign_change.ts'
 import { sealSecret } from '../../src/client/vault.ts'
-import { type OpenWorkspace, signedWorkspace } from '../../src/client/workspace.ts'
+import { type OpenWorkspace, toSignedWorkspace } from '../../src/client/workspace.ts'
 import { keyCommitment } from '../../src/core/crypto/key_commitment.ts'
 import { sha256 } from '../../src/core/crypto/primitives.ts'
 import type { Policy } from '../../src/core/policy/policy.ts'
@@ -91,7 +91,7 @@ export function openedBy(
   const workspace = { id: WORKSPACE, name: 'acme', epoch: 1, key: KEY }
   const readLinks = async (_: string, after: number) => links.slice(after, after + 500)
   const chains = new Chains(readLinks, known, { met: () => {}, rekeyed: () => {} })
-  return signedWorkspace(workspace, { chains, identity: async () => identity })
+  return toSignedWorkspace(workspace, { chains, identity: async () => identity })
 }
 
 export function sealed(

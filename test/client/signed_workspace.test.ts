@@ -6,16 +6,16 @@ import { renewWorkspaceKey } from '../../src/client/actions/rekey.ts'
 import { holderOf, makeToken } from '../../src/client/agents/tokens.ts'
 import { fetchEnvironment } from '../../src/client/delivery/delivery.ts'
 import {
-  deleting,
-  emptying,
+  emptyRows,
   openWriter,
   readSecret,
   readSecrets,
-  storing,
+  removeRows,
+  storeRows,
 } from '../../src/client/environment.ts'
 import { Chains } from '../../src/client/signed/chain.ts'
 import { grantEnvironment, openSecret, sealSecret } from '../../src/client/vault.ts'
-import { type OpenWorkspace, signedWorkspace } from '../../src/client/workspace.ts'
+import { type OpenWorkspace, toSignedWorkspace } from '../../src/client/workspace.ts'
 import { fingerprint } from '../../src/core/crypto/fingerprint.ts'
 import { parseToken, tokenKeyPair } from '../../src/core/crypto/token.ts'
 import { manifests as manifestRows, tokenEnvelopes } from '../../src/database/schema/index.ts'
@@ -58,7 +58,7 @@ function openedBy({ api, identity }: SignedPerson, now?: OpenWorkspace): OpenWor
     api.call(listLinks, { params: { workspace_id }, query: { after } })
   const chains = new Chains(readLinks, openMemory(), { met: () => {}, rekeyed: () => {} })
   const workspace = { id, name: 'acme', epoch: now?.epoch ?? 1, key: now?.key ?? key }
-  return signedWorkspace(workspace, { chains, identity: async () => identity })
+  return toSignedWorkspace(workspace, { chains, identity: async () => identity })
 }
 
 const inProject = () => ({ project_id: project.projectId })
@@ -77,7 +77,7 @@ function put({ api, workspace, projectId, environment }: Place, values: Record<s
     return { key, value: sealSecret(workspace, at, null, value) }
   })
   const place = { api, workspace, projectId, environment }
-  return openWriter(place)(storing(secrets), (manifest) =>
+  return openWriter(place)(storeRows(secrets), (manifest) =>
     api.call(upsertSecrets, { body: { ...inProject(), environment, secrets, manifest } }),
   )
 }
@@ -103,25 +103,25 @@ test('secrets are stored, changed, rolled back, deleted and restored by several 
     query: { ...query, include: 'value' },
   })
   const first = versions.find(({ version }) => version === 1)
-  await openWriter(theirs)(storing([{ key: 'A', ...first }]), (manifest) =>
+  await openWriter(theirs)(storeRows([{ key: 'A', ...first }]), (manifest) =>
     member.api.call(rollBackSecret, {
       params,
       query,
       body: { version: 1, policy: null, manifest },
     }),
   )
-  await openWriter(ours)(deleting(['B']), (manifest) =>
+  await openWriter(ours)(removeRows(['B']), (manifest) =>
     ours.api.call(deleteSecret, { params: { ...params, key: 'B' }, query, body: { manifest } }),
   )
   expect(await valuesOf(theirs)).toEqual({ A: '1' })
   const deleted = await member.api.list(listDeletedSecrets, { params: inProject(), query })
-  await openWriter(theirs)(storing(deleted), (manifest) => {
+  await openWriter(theirs)(storeRows(deleted), (manifest) => {
     const body = { environment: 'changing', keys: ['B'], manifest }
     return member.api.call(restoreSecretsEndpoint, { params: inProject(), body })
   })
   expect(await valuesOf(ours)).toEqual({ A: '1', B: '1' })
   expect((await readSecret(ours, 'B')).version).toBe(1)
-  await openWriter(ours)(emptying, (manifest) => {
+  await openWriter(ours)(emptyRows, (manifest) => {
     const where = { ...inProject(), environment: 'changing' }
     return ours.api.call(deleteEnvironment, { params: where, body: { manifest } })
   })

@@ -1,6 +1,6 @@
 // tier: quick
 import { expect, test } from 'bun:test'
-import { unsafeReason } from '../../src/client/delivery/unsafe_variables.ts'
+import { explainUnsafeVariable } from '../../src/client/delivery/unsafe_variables.ts'
 import { aliasOf } from '../../src/core/config/aliases.ts'
 
 const unsafe = `
@@ -42,8 +42,10 @@ const ordinary = `
 const words = (text: string) => text.trim().split(/\s+/)
 
 test('variables that affect programs have a reason, which continues the name', () => {
-  expect(words(unsafe).filter((name) => unsafeReason(name) === null)).toEqual([])
-  expect(unsafeReason('BASH_ENV')).toBe('makes a shell run commands or parse its input differently')
+  expect(words(unsafe).filter((name) => explainUnsafeVariable(name) === null)).toEqual([])
+  expect(explainUnsafeVariable('BASH_ENV')).toBe(
+    'makes a shell run commands or parse its input differently',
+  )
 })
 
 /** Variables that are missing in the list of exact names: their kinds, by the names that tools give them. */
@@ -61,7 +63,7 @@ const forgotten = `
   BAZELISK_BASE_URL RELEASE_VM_ARGS NUMBA_CACHE_DIR VAULT_SKIP_VERIFY GIT_CA_BUNDLE RSYNC_PROXY`
 
 test('names of the same pattern have a reason too', () => {
-  expect(words(forgotten).filter((name) => unsafeReason(name) === null)).toEqual([])
+  expect(words(forgotten).filter((name) => explainUnsafeVariable(name) === null)).toEqual([])
 })
 
 /** They point to the files that HOME and XDG_CONFIG_HOME point to, or to a daemon or program. */
@@ -70,7 +72,7 @@ const leading = `
   SSH_AUTH_SOCK TMPDIR TMP TEMP PROTOC DOCKER_HOST`
 
 test("names that lead to an agent's configuration, or to another daemon, have a reason too", () => {
-  expect(words(leading).filter((name) => unsafeReason(name) === null)).toEqual([])
+  expect(words(leading).filter((name) => explainUnsafeVariable(name) === null)).toEqual([])
 })
 
 test('each variable that the command line reads, under both of its names, has a reason too', async () => {
@@ -82,9 +84,9 @@ test('each variable that the command line reads, under both of its names, has a 
   }
   expect(names.size).toBeGreaterThan(14)
   const all = [...names].flatMap((name) => [name, aliasOf(name)])
-  expect(all.filter((name) => unsafeReason(name) === null)).toEqual([])
+  expect(all.filter((name) => explainUnsafeVariable(name) === null)).toEqual([])
 })
 
 test('ordinary names have no reason', () => {
-  expect(words(ordinary).filter((name) => unsafeReason(name) !== null)).toEqual([])
+  expect(words(ordinary).filter((name) => explainUnsafeVariable(name) !== null)).toEqual([])
 })

@@ -5,7 +5,7 @@ import { makeToken } from '../../src/client/agents/tokens.ts'
 import { signManifest } from '../../src/client/signed/statements.ts'
 import { type SealedAnswer, verifyDelivery } from '../../src/client/signed/verified_delivery.ts'
 import { grantEnvironment } from '../../src/client/vault.ts'
-import { type OpenWorkspace, plainWorkspace } from '../../src/client/workspace.ts'
+import { type OpenWorkspace, toPlainWorkspace } from '../../src/client/workspace.ts'
 import { toBase64 } from '../../src/core/crypto/encoding.ts'
 import { parseToken, tokenKeyPair } from '../../src/core/crypto/token.ts'
 import { manifestRoot, signText, type TokenGrant } from '../../src/sigchain/index.ts'
@@ -255,7 +255,7 @@ test('a long chain is read to its end', async () => {
 })
 
 test('the ID of a plain token states that nothing is signed, and that it belongs to no signed workspace', async () => {
-  const plain = plainWorkspace({ ...workspace, id: PLAIN })
+  const plain = toPlainWorkspace({ ...workspace, id: PLAIN })
   const ofPlain = await makeToken(plain, scope, {}, [place])
   expect(ofPlain.body).toMatchObject({ environment: ENVIRONMENT })
   expect(await refusal(verify(ofPlain))).toBe('workspace')

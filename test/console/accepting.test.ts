@@ -2,7 +2,7 @@
 /** Accepts an invitation on a server that shows one history for the comparison and another one afterwards. */
 import { beforeAll, expect, test } from 'bun:test'
 import { invitePeople, readMembers, readPerson } from '../../src/client/actions/members.ts'
-import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
+import { createKnownChains, type KnownEntry } from '../../src/client/signed/known_chains.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
 import { workspacesCommands } from '../../src/console/web/keys/commands/workspaces.ts'
 import { SeenNames } from '../../src/console/web/keys/names.ts'
@@ -60,7 +60,7 @@ function sessionOf(
   }
   const trust = {
     ...reader.trust,
-    chains: chainsOf(lying, knownChains(chains), { met() {}, rekeyed() {} }),
+    chains: chainsOf(lying, createKnownChains(chains), { met() {}, rekeyed() {} }),
   }
   const own = { ...reader, api: lying, trust, userId, email }
   const names = new SeenNames(
@@ -79,7 +79,7 @@ test('the console pins the history that was compared, whatever the server shows 
   if (!found) throw new Error('there is no such account')
   await invitePeople({ api: bob.api, workspace: bob.workspace }, [found], 'member', new Set())
   const { id: workspaceId, key } = bob.workspace
-  const genuine = await bob.chains.continued(bob.workspace)
+  const genuine = await bob.chains.readNewerLinks(bob.workspace)
 
   // A history with the same workspace and key, which the server founded under Bob's email.
   const forger = await identityOf(new Uint8Array(32).fill(9))

@@ -13,7 +13,7 @@ import {
   userKey,
 } from '../../src/client/account/keys.ts'
 import { recoveryOf } from '../../src/client/account/recovery.ts'
-import { newWorkspace } from '../../src/client/actions/workspaces.ts'
+import { createWorkspaceKeys } from '../../src/client/actions/workspaces.ts'
 import { openApi } from '../../src/client/http/api.ts'
 import { uuidv7 } from '../../src/core/crypto/encoding.ts'
 import { login, prelogin, register } from '../../src/features/accounts/contract.ts'
@@ -43,7 +43,7 @@ export async function signUp(server: string, email: string) {
   const keys = { seed, privateKey, publicKey: Uint8Array.fromBase64(public_key) }
   const masterKey = await masterKeyOf(PASSWORD, SALT, KDF_DEFAULT)
   const userId = uuidv7()
-  const { order } = await newWorkspace(keys.publicKey, { userId, email, identity })
+  const { order } = await createWorkspaceKeys(keys.publicKey, { userId, email, identity })
   const body = {
     email,
     user_id: userId,

@@ -20,7 +20,7 @@ afterAll(async () => {
 
 async function allowElsewhere(change: { add?: string[]; remove?: string[] }) {
   const { there } = employer
-  await there.chains.continued(there.workspace)
+  await there.chains.readNewerLinks(there.workspace)
   if (change.add) await allowHosts(there, change.add)
   for (const domain of change.remove ?? []) await disallowHost(there, domain)
 }
@@ -45,7 +45,7 @@ async function remove(domain: string) {
 }
 
 const listed = async () => [
-  ...(await employer.there.chains.continued(employer.there.workspace)).allowlist,
+  ...(await employer.there.chains.readNewerLinks(employer.there.workspace)).allowlist,
 ]
 
 test('signed changes allow and remove a host, and the screen first lists its agents and secrets', async () => {

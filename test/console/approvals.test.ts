@@ -170,6 +170,6 @@ test('a proposal is accepted with a value, which may go to the proposed host onl
   await proposal.getByText('Accepted.').waitFor()
   const stored = (await readSecrets(place)).find(({ key }) => key === 'DEPLOY_KEY')
   expect(stored?.policy).toMatchObject({ allowed_domains: ['api.deploy.example'] })
-  const chain = await there.chains.continued(there.workspace)
+  const chain = await there.chains.readNewerLinks(there.workspace)
   expect([...chain.allowlist]).toContain('api.deploy.example')
 })

@@ -1,10 +1,10 @@
 /** Changes made on another machine than the browser: the page learns of them from the server. */
 import { registerWithToken } from '../../src/client/actions/issue_token.ts'
 import { invitePeople, readPerson } from '../../src/client/actions/members.ts'
-import { newWorkspace } from '../../src/client/actions/workspaces.ts'
-import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
+import { createWorkspaceKeys } from '../../src/client/actions/workspaces.ts'
+import { createKnownChains, type KnownEntry } from '../../src/client/signed/known_chains.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
-import { type KnownKey, knownWorkspaceKeys } from '../../src/client/workspace_key.ts'
+import { createKnownWorkspaceKeys, type KnownKey } from '../../src/client/workspace_key.ts'
 import { readWorkspaces } from '../../src/client/workspaces.ts'
 import type { Role } from '../../src/core/grant.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
@@ -20,8 +20,8 @@ export const WORKSPACE = 'Acme'
 /** An account's personal workspace, or the one with this name, opened and with its verified chain. */
 export async function elsewhere(server: string, email: string, password = PASSWORD, name?: string) {
   const { api, seed, privateKey, publicKey } = await logIn(server, email, password)
-  const chains = chainsOf(api, knownChains(memory<KnownEntry>()), { met() {}, rekeyed() {} })
-  const workspaceKeys = knownWorkspaceKeys(memory<KnownKey>(), () => {})
+  const chains = chainsOf(api, createKnownChains(memory<KnownEntry>()), { met() {}, rekeyed() {} })
+  const workspaceKeys = createKnownWorkspaceKeys(memory<KnownKey>(), () => {})
   const trust = { chains, workspaceKeys, onPlainWorkspace() {} }
   const reader = { api, trust, identity: () => identityOf(seed), privateKey, publicKey }
   const entries = await readWorkspaces(reader)
@@ -50,7 +50,7 @@ export async function shared(
 ): Promise<string> {
   const { api, userId, seed, publicKey } = await logIn(server, email)
   const founder = { userId, email, identity: await identityOf(seed) }
-  const { order } = await newWorkspace(publicKey, isSigned ? founder : null)
+  const { order } = await createWorkspaceKeys(publicKey, isSigned ? founder : null)
   await api.call(createWorkspaceEndpoint, { body: { name, ...order } })
   return order.id
 }

@@ -2,7 +2,11 @@
 /** The worker's undo of an import: it returns every value and deletes every new name, unless someone changed it since. */
 import { beforeAll, beforeEach, expect, test } from 'bun:test'
 import { type Entry, uploadSecrets } from '../../src/client/actions/set_secrets.ts'
-import { deleteStored, provenValues, versionsOf } from '../../src/client/actions/stored_secrets.ts'
+import {
+  deleteStored,
+  readProvenValues,
+  versionsOf,
+} from '../../src/client/actions/stored_secrets.ts'
 import { undoStored, versionsAfter } from '../../src/client/actions/undo_store.ts'
 import type { EnvironmentPlace } from '../../src/client/environment.ts'
 import { transfersCommands } from '../../src/console/web/keys/commands/transfers.ts'
@@ -34,7 +38,7 @@ beforeEach(async () => {
 const elsewhere = () => openEnvironment(project, project.owner, to.environment)
 const put = (entries: Entry[], place = elsewhere()) => uploadSecrets(place, entries, true)
 const stored = async () => {
-  const found = await provenValues(elsewhere(), ['STRIPE_KEY', 'NEW_ONE', 'NEW_TWO'])
+  const found = await readProvenValues(elsewhere(), ['STRIPE_KEY', 'NEW_ONE', 'NEW_TWO'])
   return Object.fromEntries([...found].map(([key, { value, policy }]) => [key, { value, policy }]))
 }
 const BEFORE = { STRIPE_KEY: { value: 'before', policy: LIMITED } }

@@ -61,7 +61,7 @@ test('a refused host is allowed with two clicks, and the inspector shows the nex
   expect(await call({ token })).toBe('domain_blocked')
   await page.getByRole('link', { name: 'Live requests 1 waiting for you' }).waitFor()
   await ada.judge()
-  const { seq } = await there.chains.continued(there.workspace)
+  const { seq } = await there.chains.readNewerLinks(there.workspace)
   await button(`Review ${HOST}`).click()
   const region = inspector(`Allow ${HOST}?`)
   await region.getByText('deploy-bot tried to call it once').waitFor()
@@ -74,7 +74,7 @@ test('a refused host is allowed with two clicks, and the inspector shows the nex
   await button('Sign and allow').click()
   await region.getByText('Allowed. Waiting for the next call…').waitFor()
   await ada.judge()
-  const chain = await there.chains.continued(there.workspace)
+  const chain = await there.chains.readNewerLinks(there.workspace)
   expect([...chain.allowlist]).toEqual([HOST])
   expect(chain.seq).toBe(seq + 1)
   const place = { ...there, projectId, environment: 'production' }

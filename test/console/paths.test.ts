@@ -92,7 +92,7 @@ test('a refused call is allowed with two clicks', async () => {
   await page.getByText('Allowed. Waiting for the next call…').waitFor()
   const cost = report('Allow a refused host', path)
   expect(cost).toEqual({ clicks: 2, keys: 0, seconds: 5.3, operators: 'MPBBMPBB' })
-  const chain = await there.chains.continued(there.workspace)
+  const chain = await there.chains.readNewerLinks(there.workspace)
   expect([...chain.allowlist]).toEqual([HOST])
 })
 

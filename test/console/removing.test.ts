@@ -67,7 +67,7 @@ const projects = () => there.api.list(listProjects, { query: { workspace_id: the
 /** The tokens that links revoked, read again. What the server shows must match what was signed. */
 async function endedByLinks() {
   const { api, workspace } = there
-  await there.chains.continued(workspace)
+  await there.chains.readNewerLinks(workspace)
   const { chain, differences } = await verifyWorkspace(api, workspace, there.chains)
   expect(differences).toEqual([])
   return [...chain.revokedTokens.keys()]

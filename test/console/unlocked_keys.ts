@@ -1,8 +1,8 @@
 /** The keys of a person as commands of the worker get them, without a browser. */
 import type { NameLists } from '../../src/client/known_names.ts'
-import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
+import { createKnownChains, type KnownEntry } from '../../src/client/signed/known_chains.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
-import { type KnownKey, knownWorkspaceKeys } from '../../src/client/workspace_key.ts'
+import { createKnownWorkspaceKeys, type KnownKey } from '../../src/client/workspace_key.ts'
 import type { BrowserMemory } from '../../src/console/web/keys/memory.ts'
 import { SeenNames } from '../../src/console/web/keys/names.ts'
 import type { UnlockedSession } from '../../src/console/web/keys/unlocked_session.ts'
@@ -12,8 +12,8 @@ import { memory } from './elsewhere.ts'
 /** A session of a person as the worker holds it. Names are accepted as they come. */
 export function keysOf({ api, identity, userId, email }: SignedPerson): UnlockedSession {
   const { privateKey, public_key } = identity
-  const chains = chainsOf(api, knownChains(memory<KnownEntry>()), { met() {}, rekeyed() {} })
-  const workspaceKeys = knownWorkspaceKeys(memory<KnownKey>(), () => {})
+  const chains = chainsOf(api, createKnownChains(memory<KnownEntry>()), { met() {}, rekeyed() {} })
+  const workspaceKeys = createKnownWorkspaceKeys(memory<KnownKey>(), () => {})
   const reader = {
     api,
     trust: { chains, workspaceKeys, onPlainWorkspace() {} },

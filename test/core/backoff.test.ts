@@ -9,7 +9,7 @@ describe('waits after wrong passwords', () => {
     const backoff = new Backoff(clock)
     const waits: number[] = []
     for (let failure = 1; failure <= 16; failure += 1) {
-      backoff.failed('a')
+      backoff.recordFailure('a')
       const wait = Number(refusalOf(() => backoff.check('a'))?.headers['retry-after'] ?? 0)
       waits.push(wait)
       clock.advance(wait * 1000)
@@ -20,17 +20,17 @@ describe('waits after wrong passwords', () => {
 
   test('waits end with the right password, and affect no other person', () => {
     const backoff = new Backoff(movable())
-    for (let failure = 0; failure < 8; failure += 1) backoff.failed('a')
+    for (let failure = 0; failure < 8; failure += 1) backoff.recordFailure('a')
     expect(refusalOf(() => backoff.check('a'))).not.toBeNull()
     expect(refusalOf(() => backoff.check('b'))).toBeNull()
-    backoff.succeeded('a')
+    backoff.recordSuccess('a')
     expect(refusalOf(() => backoff.check('a'))).toBeNull()
   })
 
   test('waits are not longer for a clock that was set back', () => {
     const clock = movable()
     const backoff = new Backoff(clock)
-    for (let failure = 0; failure < 7; failure += 1) backoff.failed('a')
+    for (let failure = 0; failure < 7; failure += 1) backoff.recordFailure('a')
     clock.advance(-86_400_000)
     expect(refusalOf(() => backoff.check('a'))?.headers['retry-after']).toBe('4')
     clock.advance(3_999)

@@ -1,13 +1,13 @@
 // tier: quick
 import { expect, test } from 'bun:test'
-import { onceWithRetry } from '../../src/core/async/once.ts'
+import { runOnceWithRetry } from '../../src/core/async/once.ts'
 import { FakeTimers } from '../support/fake_timers.ts'
 
 test('work runs once for all callers, and a failure is not repeated before its time', async () => {
   const timers = new FakeTimers()
   let runs = 0
   let isBroken = true
-  const open = onceWithRetry(
+  const open = runOnceWithRetry(
     async () => {
       runs += 1
       if (isBroken) throw new Error(`attempt ${runs}`)

@@ -1,11 +1,11 @@
 // tier: quick
 import { expect, test } from 'bun:test'
-import { inSlices } from '../../src/core/async/time_slice.ts'
+import { runInSlices } from '../../src/core/async/time_slice.ts'
 
 /** Five steps, each of which takes a slice. */
 async function work(): Promise<number> {
   let done = 0
-  await inSlices(Array(5), () => {
+  await runInSlices(Array(5), () => {
     const end = performance.now() + 5
     while (performance.now() < end);
     done += 1

@@ -1,7 +1,12 @@
 // tier: quick
 /** A decision is made without interruption, once all needed values have been read. */
 import { expect, test } from 'bun:test'
-import { transactWhenRead, Unread, UnreadBefore, whenRead } from '../../src/core/async/unread.ts'
+import {
+  decideWhenRead,
+  transactWhenRead,
+  Unread,
+  UnreadBefore,
+} from '../../src/core/async/unread.ts'
 
 test('an unknown value is read, and the decision is repeated from its beginning', async () => {
   const known: string[] = []
@@ -14,9 +19,9 @@ test('an unknown value is read, and the decision is repeated from its beginning'
     attempts += 1
     return `${need('a')} and ${need('b')}`
   }
-  expect(await whenRead(decide)).toBe('a and b')
+  expect(await decideWhenRead(decide)).toBe('a and b')
   expect(attempts).toBe(3)
-  expect(await whenRead(decide)).toBe('a and b')
+  expect(await decideWhenRead(decide)).toBe('a and b')
   expect(attempts).toBe(4)
 })
 
@@ -24,18 +29,18 @@ test('a failed read, and a negative decision, are thrown', async () => {
   const unreadable = () => {
     throw new Unread(Promise.reject(new Error('no database')))
   }
-  expect(whenRead(unreadable)).rejects.toThrow('no database')
+  expect(decideWhenRead(unreadable)).rejects.toThrow('no database')
   const refused = () => {
     throw new Error('refused')
   }
-  expect(whenRead(refused)).rejects.toThrow('refused')
+  expect(decideWhenRead(refused)).rejects.toThrow('refused')
 })
 
 test('a read that does not make the value known is not repeated forever', async () => {
   const never = () => {
     throw new Unread(Promise.resolve())
   }
-  expect(whenRead(never)).rejects.toThrow('too many reads')
+  expect(decideWhenRead(never)).rejects.toThrow('too many reads')
 })
 
 test('a transaction restarts when a needed value was read outside it', async () => {

@@ -2,7 +2,7 @@
 /** Lists that are read as one value are what their select would return, row by row. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { asc, gt, sql } from 'drizzle-orm'
-import { onTheWire, preparedList } from '../../src/database/list.ts'
+import { onTheWire, prepareList } from '../../src/database/list.ts'
 import type { Reading } from '../../src/database/open.ts'
 import { workspaces } from '../../src/database/schema/index.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
@@ -21,7 +21,7 @@ const select = (db: Reading) =>
     .where(gt(workspaces.name, sql.placeholder('after')))
     .orderBy(asc(workspaces.name))
     .limit(sql.placeholder('count'))
-const list = preparedList('test_workspaces', select, 'sealed')
+const list = prepareList('test_workspaces', select, 'sealed')
 
 test('a list without rows is empty, and a list with rows equals the select', async () => {
   const { db } = app.connection

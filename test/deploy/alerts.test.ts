@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import { Registry } from 'prom-client'
 import { parse, stringify } from 'yaml'
-import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { listAllEndpoints } from '../../src/dev/all_endpoints.ts'
 import { openGauges } from '../../src/features/metrics/gauges.ts'
 import { openInstruments } from '../../src/features/metrics/instruments.ts'
 import { requires } from '../support/requires.ts'
@@ -183,7 +183,7 @@ test('the series in the alert rules exist, and the texts of the rules have their
   const missing = asked.filter((name) => !known.includes(name.replace(/_bucket$/, '')))
   expect(missing).toEqual([])
   const routes = new Set<string>(
-    allEndpoints().flatMap(({ endpoints }) => endpoints.map(({ path }) => path)),
+    listAllEndpoints().flatMap(({ endpoints }) => endpoints.map(({ path }) => path)),
   )
   for (const { expr } of rules)
     for (const [, route = ''] of expr.matchAll(/route="([^"]+)"/g)) expect(routes).toContain(route)

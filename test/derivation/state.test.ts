@@ -5,12 +5,12 @@ import { createCipheriv, createHash, createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { utf8 } from '../../src/core/crypto/encoding.ts'
 import { isDue, isUsable, retryDelayS } from '../../src/derivation/due.ts'
-import { guardedInRoot, guardedInState } from '../../src/derivation/guarded.ts'
+import { listGuardedInRoot, listGuardedInState } from '../../src/derivation/guarded.ts'
 import {
+  buildNextState,
   type Credential,
   type DerivedState,
   deriveStateKey,
-  nextState,
   openState,
   sealState,
 } from '../../src/derivation/state.ts'
@@ -165,18 +165,18 @@ describe('a sealed state', () => {
 
 describe('the next state', () => {
   test('the next state counts the lifetime from the time of sending, and keeps the refresh token if there is no new one', () => {
-    const first = nextState(null, derived('access-token-1', null, 60), NOW - 5000, NOW)
+    const first = buildNextState(null, derived('access-token-1', null, 60), NOW - 5000, NOW)
     expect(first).toEqual(
       stateWith({ refresh_token: null, expires_at: NOW + 55_000, derived_at: NOW - 5000 }),
     )
-    expect(nextState(stateWith(), derived('access-token-2'), NOW, NOW).refresh_token).toBe(
+    expect(buildNextState(stateWith(), derived('access-token-2'), NOW, NOW).refresh_token).toBe(
       'refresh-1',
     )
   })
 
   test('the next state guards a replaced credential until it expires, and a replaced refresh token for 24 hours', () => {
     const later = NOW + 60_000
-    const next = nextState(stateWith(), derived('access-token-2', 'refresh-2'), later, later)
+    const next = buildNextState(stateWith(), derived('access-token-2', 'refresh-2'), later, later)
     expect(next).toEqual({
       ...stateWith({ credential: 'access-token-2', refresh_token: 'refresh-2' }),
       expires_at: later + HOUR,
@@ -190,7 +190,12 @@ describe('the next state', () => {
 
   test('the next state guards each part of replaced AWS keys', () => {
     const old = stateWith({ credential: awsKeys, refresh_token: null })
-    const next = nextState(old, derived({ ...awsKeys, session_token: 'session-token-2' }), NOW, NOW)
+    const next = buildNextState(
+      old,
+      derived({ ...awsKeys, session_token: 'session-token-2' }),
+      NOW,
+      NOW,
+    )
     expect(next.guarded).toEqual([{ value: 'session-token-1', until: NOW + HOUR }])
   })
 
@@ -201,11 +206,11 @@ describe('the next state', () => {
         { value: 'lasts', until: NOW + 1 },
       ],
     })
-    expect(nextState(old, derived('access-token-1', 'refresh-1'), NOW, NOW).guarded).toEqual([
+    expect(buildNextState(old, derived('access-token-1', 'refresh-1'), NOW, NOW).guarded).toEqual([
       { value: 'lasts', until: NOW + 1 },
     ])
     const expired = stateWith({ expires_at: NOW, refresh_token: null })
-    expect(nextState(expired, derived('access-token-2'), NOW, NOW).guarded).toEqual([])
+    expect(buildNextState(expired, derived('access-token-2'), NOW, NOW).guarded).toEqual([])
   })
 
   test('the next state drops the earliest expiring values beyond 32 values or 256 KiB, and always seals', () => {
@@ -222,7 +227,7 @@ describe('the next state', () => {
     fc.assert(
       fc.property(olds, ({ guarded, credential }) => {
         const old = stateWith({ guarded, credential })
-        const next = nextState(old, derived('access-token-2', 'refresh-2'), NOW, NOW)
+        const next = buildNextState(old, derived('access-token-2', 'refresh-2'), NOW, NOW)
         const candidates = [
           ...guarded,
           { value: credential, until: NOW + HOUR },
@@ -284,7 +289,8 @@ describe('a credential', () => {
 
 describe('the guarded values', () => {
   const texts = (bytes: readonly Uint8Array[]) => bytes.map((it) => Buffer.from(it).toString())
-  const inState = (state: DerivedState) => texts(guardedInState(state).map(({ bytes }) => bytes))
+  const inState = (state: DerivedState) =>
+    texts(listGuardedInState(state).map(({ bytes }) => bytes))
   const part = (value: object | string) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
   test("a root's guarded values are its secrets and the values of its parameters", () => {
@@ -292,25 +298,28 @@ describe('the guarded values', () => {
       refresh_token: 'refresh-1',
       parameters: { account_id: 'account-1', tenant: 'account-1' },
     })
-    expect(texts(guardedInRoot(refreshing))).toEqual(['client-secret-1', 'refresh-1', 'account-1'])
+    expect(texts(listGuardedInRoot(refreshing))).toEqual([
+      'client-secret-1',
+      'refresh-1',
+      'account-1',
+    ])
     const parameters = { grant_type: 'account_credentials', account_id: 'account-1' }
-    expect(texts(guardedInRoot(sampleRoot('oauth2', { parameters })))).toEqual([
+    expect(texts(listGuardedInRoot(sampleRoot('oauth2', { parameters })))).toEqual([
       'client-secret-1',
       'account-1',
     ])
     const client = { client_secret: undefined, client_auth: 'private_key_jwt' }
     const signing = sampleRoot('oauth2', { ...client, private_key: rsa.pkcs8 })
-    expect(texts(guardedInRoot(signing))).toEqual([rsa.pkcs8])
-    expect(texts(guardedInRoot(sampleRoot('github_app')))).toEqual([rsa.pkcs1])
-    expect(texts(guardedInRoot(sampleRoot('aws_role', { external_id: 'external-1' })))).toEqual([
-      'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
-      'external-1',
-    ])
+    expect(texts(listGuardedInRoot(signing))).toEqual([rsa.pkcs8])
+    expect(texts(listGuardedInRoot(sampleRoot('github_app')))).toEqual([rsa.pkcs1])
+    expect(texts(listGuardedInRoot(sampleRoot('aws_role', { external_id: 'external-1' })))).toEqual(
+      ['wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY', 'external-1'],
+    )
   })
 
   test("a state's guarded values are all its values, each with the time after which a replaced one may be forgotten", () => {
     const state = stateWith({ credential: awsKeys, guarded: [{ value: 'replaced', until: NOW }] })
-    expect(guardedInState(state)).toEqual([
+    expect(listGuardedInState(state)).toEqual([
       ...[...Object.values(awsKeys), 'refresh-1'].map((value) => ({
         bytes: utf8(value),
         until: null,

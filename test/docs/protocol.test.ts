@@ -5,7 +5,7 @@ import * as exitCodes from '../../src/core/exit_codes.ts'
 import { faultCodes, statusOf } from '../../src/core/fault.ts'
 import type { Permission } from '../../src/core/grant.ts'
 import { matrix } from '../../src/core/roles.ts'
-import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { listAllEndpoints } from '../../src/dev/all_endpoints.ts'
 import { DEFAULT_BODY_LIMIT } from '../../src/http/request_body.ts'
 import { textOf } from './documents.ts'
 import { computeExamples } from './protocol_examples.ts'
@@ -27,7 +27,7 @@ test('the page lists every endpoint and no other', () => {
   const listed = [...protocol.matchAll(/`((?:[A-Z]+, )*[A-Z]+) (\/\S+)`/g)].flatMap(
     ([, methods = '', path]) => methods.split(', ').map((method) => `${method} ${path}`),
   )
-  const served = allEndpoints().flatMap(({ endpoints }) =>
+  const served = listAllEndpoints().flatMap(({ endpoints }) =>
     endpoints.map(({ method, path }) => `${method} ${path}`),
   )
   const docs = listed.filter((name) => name.startsWith('GET /api/docs/'))
@@ -43,7 +43,7 @@ test('both tables of roles match the role matrix and the rules for members', () 
 })
 
 test('the table of roles has the roles of every permission that an endpoint asks for', () => {
-  const asked = allEndpoints().flatMap(({ endpoints }) =>
+  const asked = listAllEndpoints().flatMap(({ endpoints }) =>
     endpoints.flatMap(({ access }) => (access.kind === 'member' ? [access.permission] : [])),
   )
   expect([...new Set(asked)].sort()).toEqual(Object.keys(permissionTexts).sort() as Permission[])
@@ -85,7 +85,7 @@ test('the table of size limits has every limit that a contract sets', () => {
   const listed = [...section.matchAll(/^\| (\d+) (KiB|MiB) \|/gm)].map(
     ([, count, unit]) => Number(count) * units[unit as keyof typeof units],
   )
-  const limits = allEndpoints().flatMap(({ endpoints }) =>
+  const limits = listAllEndpoints().flatMap(({ endpoints }) =>
     endpoints.map(({ bodyLimit = DEFAULT_BODY_LIMIT }) => bodyLimit),
   )
   expect(listed).toEqual([...new Set(limits)].sort((one, other) => one - other))

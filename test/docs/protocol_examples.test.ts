@@ -5,7 +5,7 @@ import { callDigest } from '../../src/core/crypto/approval/digest.ts'
 import { fromBase64, utf8 } from '../../src/core/crypto/encoding.ts'
 import { keyCommitment } from '../../src/core/crypto/key_commitment.ts'
 import { sha256 } from '../../src/core/crypto/primitives.ts'
-import { heldKey } from '../../src/core/crypto/secret_value.ts'
+import { deriveHeldKey } from '../../src/core/crypto/secret_value.ts'
 import { Secret } from '../../src/core/secret.ts'
 import { requestOf } from '../../src/notices/formats.ts'
 import { encodeGrpcFrame, FLAGS, trailersFrame } from '../../src/outbound/grpc/frames.ts'
@@ -102,7 +102,7 @@ test('the binding of protocol 12.2 follows from the token and the first link', a
 
 test('the held key of protocol 14.1 follows from the workspace key', () => {
   const field = readFields(blocksIn('14.1')[0])
-  const key = heldKey(
+  const key = deriveHeldKey(
     hex(field('workspace key')),
     field('project id'),
     field('environment'),

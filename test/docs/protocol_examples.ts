@@ -19,8 +19,8 @@ import { Pepper } from '../../src/core/crypto/pepper.ts'
 import { hkdf, sealGcm } from '../../src/core/crypto/primitives.ts'
 import { environmentKey, policyHash, sealSecretValue } from '../../src/core/crypto/secret_value.ts'
 import {
+  formatSealedToken,
   formatToken,
-  sealedToken,
   tokenAuth,
   tokenKeyPair,
   verifierOf,
@@ -175,7 +175,7 @@ function tokens(): Examples {
     ...{ id, secret },
     agent: formatToken('agt', id, raw),
     workload: formatToken('wkl', id, raw),
-    sealed: sealedToken(id, raw),
+    sealed: formatSealedToken(id, raw),
     tokenAuth: tokenAuth(id, raw).toHex(),
     verifier: toBase64(verifierOf(tokenAuth(id, raw))),
     tokenKey: pair.privateKey.toHex(),

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { openLocalConsole } from '../../src/console/local.ts'
 import { readConfig } from '../../src/core/config/config.ts'
-import { relyingParties } from '../../src/core/config/passkey_origins.ts'
+import { listRelyingParties } from '../../src/core/config/passkey_origins.ts'
 import { EX_REFUSED } from '../../src/core/exit_codes.ts'
 import { freePort } from '../bench/processes.ts'
 import { KEYS } from '../binary/scene.ts'
@@ -99,7 +99,7 @@ test('only the person with the owner code registers first', async () => {
 
 test('the origins for passkeys are the server, and the console on this machine for that server', async () => {
   const named = settingsIn(scriptOf('docs/guides/self-hosting.md', 'passkeys'))
-  const origins = [...relyingParties(readConfig(named, () => KEYS)).keys()]
+  const origins = [...listRelyingParties(readConfig(named, () => KEYS)).keys()]
   const [server = ''] = origins
   const { url, close } = await openLocalConsole(server, 0)
   await close()

@@ -5,13 +5,13 @@
 
 import { logInByPassword, type OpenSession, signUp } from '../../src/client/account/log_in.ts'
 import { allowHosts } from '../../src/client/actions/allowlist.ts'
-import { openedValue, uploadSecrets } from '../../src/client/actions/set_secrets.ts'
+import { openStoredValue, uploadSecrets } from '../../src/client/actions/set_secrets.ts'
 import { makeToken, type TokenOrder } from '../../src/client/agents/tokens.ts'
 import { type EnvironmentPlace, readWholeEnvironment } from '../../src/client/environment.ts'
 import { type Api, openApi } from '../../src/client/http/api.ts'
-import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
+import { createKnownChains, type KnownEntry } from '../../src/client/signed/known_chains.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
-import { type OpenWorkspace, signedWorkspace } from '../../src/client/workspace.ts'
+import { type OpenWorkspace, toSignedWorkspace } from '../../src/client/workspace.ts'
 import { registerAgent } from '../../src/features/agents/contract.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { identityOf } from '../../src/sigchain/index.ts'
@@ -36,7 +36,7 @@ export async function enrol(origin: string): Promise<Person> {
   const session = await logInByPassword(origin, email, PASSWORD)
   const api = openApi(origin, () => person.session.access)
   const entries = new Map<string, KnownEntry>()
-  const known = knownChains({
+  const known = createKnownChains({
     of: (id) => entries.get(id),
     put: (id, change) => {
       const next = change(entries.get(id))
@@ -47,7 +47,7 @@ export async function enrol(origin: string): Promise<Person> {
   const signed = ({ workspaces: [workspace] }: OpenSession): OpenWorkspace => {
     if (!workspace) throw new Error('no workspace opened')
     const identity = () => identityOf(person.session.seed ?? new Uint8Array())
-    return signedWorkspace(workspace, { chains, identity })
+    return toSignedWorkspace(workspace, { chains, identity })
   }
   const person: Person = {
     origin,
@@ -86,7 +86,7 @@ export async function store(
 /** The values that the manifest covers and that open; others throw. */
 export async function readValues(place: EnvironmentPlace): Promise<Map<string, string | null>> {
   const { secrets } = await readWholeEnvironment(place, { include: 'value' })
-  return new Map(secrets.map((secret) => [secret.key, openedValue(place, secret)]))
+  return new Map(secrets.map((secret) => [secret.key, openStoredValue(place, secret)]))
 }
 
 export async function allow(person: Person, domain: string): Promise<void> {

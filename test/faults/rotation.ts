@@ -1,6 +1,6 @@
 /** Rotates the server's two keys as documented in docs/guides/server-keys.md, while kill -9 ends the server and `rekey-outer`. */
 import { randomBytes } from 'node:crypto'
-import { outerKeysIn } from '../../src/core/crypto/outer_keys.ts'
+import { parseOuterKeys } from '../../src/core/crypto/outer_keys.ts'
 import { Pepper } from '../../src/core/crypto/pepper.ts'
 import type { Finding } from '../../src/operator/checks/check.ts'
 import type { RekeyResult } from '../../src/operator/rekey_outer/index.ts'
@@ -71,7 +71,7 @@ const DONE_MS = 60_000
 async function rekeyUnderKills(world: World, random: Random, old: Keys): Promise<number> {
   const kills = random.between(1, 3)
   for (let count = 0; count < kills; count += 1) await killedRekey(world, random)
-  const [{ id: key }] = outerKeysIn(old.ENCRYPTION_KEY)
+  const [{ id: key }] = parseOuterKeys(old.ENCRYPTION_KEY)
   const until = performance.now() + DONE_MS
   for (;;) {
     const ran = await operate(world.subject.env, 'rekey-outer', '--json')
@@ -117,7 +117,7 @@ async function mustBeInUse(
   const findings = JSON.parse(out) as Finding[]
   const of = (check: string) => findings.find((finding) => finding.check === check)
   const [outer, secret] = [of('encryption_key'), of('secret_key')]
-  const ids = keys.map(({ ENCRYPTION_KEY }) => outerKeysIn(ENCRYPTION_KEY)[0].id)
+  const ids = keys.map(({ ENCRYPTION_KEY }) => parseOuterKeys(ENCRYPTION_KEY)[0].id)
   const sealing = ids.map((id, index) => `${id} seals ${index === 0 ? '[1-9]\\d*' : 0} rows`)
   const isKnown = new RegExp(`^${sealing.join(', ')}$`).test(outer?.said ?? '')
   must(isKnown && outer?.level === level, () => `the doctor says of keys: ${out} ${err}`)

@@ -3,7 +3,7 @@
 import { allowHosts, disallowHost } from '../../src/client/actions/allowlist.ts'
 import { endToken } from '../../src/client/actions/end_tokens.ts'
 import { renewWorkspaceKey } from '../../src/client/actions/rekey.ts'
-import { newKeys, rotateKeys } from '../../src/client/actions/rotate_keys.ts'
+import { generateNextKeys, rotateKeys } from '../../src/client/actions/rotate_keys.ts'
 import { ApiError, openApi } from '../../src/client/http/api.ts'
 import { refresh } from '../../src/features/accounts/contract.ts'
 import { listAllowlist } from '../../src/features/allowlist/contract.ts'
@@ -358,7 +358,7 @@ export async function accountWork({ ledger }: Subject, person: Person): Promise<
       rotations += 1
       if (rotations > MOST_ROTATIONS) return Bun.sleep(500)
       const holder = { api: person.api, server: origin, email }
-      const next = await newKeys()
+      const next = await generateNextKeys()
       await rotateKeys(holder, PASSWORD, next, async () => [person.workspace], [])
       ledger.note('account keys', 'rotated', next.keys.publicKey.toBase64())
       await person.logIn()

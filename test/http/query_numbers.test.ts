@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import type { z } from 'zod'
 import { Fault } from '../../src/core/fault.ts'
 import { parsePart } from '../../src/core/validation/validate.ts'
-import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { listAllEndpoints } from '../../src/dev/all_endpoints.ts'
 import { exampleOf } from '../../src/http/openapi/example.ts'
 import { jsonSchemaOf } from '../../src/http/openapi/json_schema.ts'
 import { forwardSettings } from '../../src/resolver/forwarding/contract.ts'
@@ -19,7 +19,7 @@ type Part = readonly [title: string, schema: z.ZodType]
 
 const texts: Part[] = [
   ['the headers of forward mode', forwardSettings],
-  ...allEndpoints()
+  ...listAllEndpoints()
     .flatMap(({ endpoints }) => endpoints)
     .flatMap(({ name, query, params }): Part[] => [
       ...(query ? [[`the query of ${name}`, query] as const] : []),

@@ -1,10 +1,10 @@
 // tier: quick
 import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
-import { Fault, invalidField } from '../../src/core/fault.ts'
+import { buildFieldFault, Fault } from '../../src/core/fault.ts'
 import { adviceFor } from '../../src/http/advice.ts'
 import { defineEndpoint } from '../../src/http/endpoint.ts'
-import { created, present, presentFault, Reply } from '../../src/http/reply.ts'
+import { present, presentFault, Reply, replyCreated } from '../../src/http/reply.ts'
 
 const endpoint = defineEndpoint({
   name: 'things.get',
@@ -37,7 +37,7 @@ test('a response that breaks its contract is a defect whose message has no value
 describe('the envelope', () => {
   test('an envelope has data, message and pagination, each if present', async () => {
     const read = (response: Response) => response.json()
-    expect(await read(present(endpoint, created({ name: 'a' }, 'Made.'), {}))).toEqual({
+    expect(await read(present(endpoint, replyCreated({ name: 'a' }, 'Made.'), {}))).toEqual({
       status: 'success',
       message: 'Made.',
       data: { name: 'a' },
@@ -64,14 +64,14 @@ describe('the envelope', () => {
   })
   test('a response for a created item has status 201', () => {
     expect(present(endpoint, { name: 'a' }, {}).status).toBe(200)
-    expect(present(endpoint, created({ name: 'a' }), {}).status).toBe(201)
+    expect(present(endpoint, replyCreated({ name: 'a' }), {}).status).toBe(201)
     expect(present({ ...endpoint, success: 201 }, { name: 'a' }, {}).status).toBe(201)
   })
 })
 
 describe('a fault', () => {
   test('a fault has the shape of the control plane', async () => {
-    const response = presentFault(invalidField('a', 'is bad'), 'control-plane', 'the-id')
+    const response = presentFault(buildFieldFault('a', 'is bad'), 'control-plane', 'the-id')
     expect(response.status).toBe(422)
     expect(await response.json()).toEqual({
       status: 'failure',
@@ -83,7 +83,7 @@ describe('a fault', () => {
     })
   })
   test('a fault has the shape of the resolver', async () => {
-    const response = presentFault(invalidField('a', 'is bad'), 'resolver', 'the-id')
+    const response = presentFault(buildFieldFault('a', 'is bad'), 'resolver', 'the-id')
     expect(await response.json()).toEqual({
       error_code: 'validation_error',
       ...adviceFor('validation_error'),

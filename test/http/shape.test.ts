@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { z } from 'zod'
 import { timestamp, uuid } from '../../src/core/validation/validate.ts'
-import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { listAllEndpoints } from '../../src/dev/all_endpoints.ts'
 import { exampleOf } from '../../src/http/openapi/example.ts'
 import { jsonSchemaOf } from '../../src/http/openapi/json_schema.ts'
 import { shape } from '../../src/http/validation/shape.ts'
@@ -121,7 +121,7 @@ test('any value is shaped the way zod shapes it, or rejected if zod rejects it',
 })
 
 test('the documented example of every contract keeps its shape', () => {
-  const shapedAlike = allEndpoints().flatMap(({ endpoints }) =>
+  const shapedAlike = listAllEndpoints().flatMap(({ endpoints }) =>
     endpoints.flatMap(({ name, result }) => {
       if (!result) return []
       const example = exampleOf(jsonSchemaOf(result, 'output'))

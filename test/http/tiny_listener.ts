@@ -13,8 +13,14 @@ import type { Database } from '../../src/database/open.ts'
 import { defineEndpoint } from '../../src/http/endpoint.ts'
 import { openPager } from '../../src/http/page.ts'
 import type { BoundAudit, Recorder } from '../../src/http/recorder.ts'
-import { created, Download, type Surface } from '../../src/http/reply.ts'
-import { listRoute, preparedRoute, type Route, rawRoute, route } from '../../src/http/route.ts'
+import { Download, replyCreated, type Surface } from '../../src/http/reply.ts'
+import {
+  createPreparedRoute,
+  createRawRoute,
+  listRoute,
+  type Route,
+  route,
+} from '../../src/http/route.ts'
 import { type Listener, serve } from '../../src/http/serve.ts'
 
 /** Every call that reached a handler or authorisation, in order. */
@@ -196,9 +202,9 @@ function tinyRoutes(events: Event[]): Route[] {
     route(writeItem, async ({ body, audit }) => {
       note('write')
       audit.unchanged()
-      return body.text === 'new' ? created(body) : body
+      return body.text === 'new' ? replyCreated(body) : body
     }),
-    preparedRoute(
+    createPreparedRoute(
       prepareItem,
       async () => void note('prepare'),
       async ({ body, audit }) => {
@@ -225,7 +231,7 @@ function tinyRoutes(events: Event[]): Route[] {
     })),
     route(pour, () => new Download('slow.txt', drops)),
     route(fails, ({ params: { how } }) => failure(how)),
-    rawRoute(raw, async ({ params, holdOpen, putOff }) => {
+    createRawRoute(raw, async ({ params, holdOpen, putOff }) => {
       const [how, ms] = params.thing?.split('-') ?? []
       if (how === 'held') holdOpen()
       // The runtime's own idle timer is the subject, which uses the real clock only.

@@ -5,12 +5,12 @@ import fc from 'fast-check'
 import { z } from 'zod'
 import { fieldFaults } from '../../src/core/validation/complaints.ts'
 import { map } from '../../src/core/validation/validate.ts'
-import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { listAllEndpoints } from '../../src/dev/all_endpoints.ts'
 import { exampleOf } from '../../src/http/openapi/example.ts'
 import { jsonSchemaOf } from '../../src/http/openapi/json_schema.ts'
 import { validateLarge } from '../../src/http/validation/validate_large.ts'
 
-const withBody = allEndpoints().flatMap(({ endpoints }) =>
+const withBody = listAllEndpoints().flatMap(({ endpoints }) =>
   endpoints.flatMap(({ name, body }) => (body ? [[name, body] as const] : [])),
 )
 

@@ -19,7 +19,7 @@ const clears = (guard: Guard, text: string) =>
 /** Whether the search finds anything, without the pre-check. */
 function finds(guard: CallGuard, body: Uint8Array): boolean {
   const stream = guard.stream({ length: body.length })
-  complete(stream.whole(body, body.length, []))
+  complete(stream.guardWhole(body, body.length, []))
   return stream.isRedacted
 }
 

@@ -44,7 +44,7 @@ const ways: [name: string, search: Search, writings: Record<string, Form>][] = [
     'a whole answer',
     (guard, text) => {
       const stream = guard.stream({ length: text.length })
-      return workOf(stream, stream.whole(text, STEP, []))
+      return workOf(stream, stream.guardWhole(text, STEP, []))
     },
     WRITINGS,
   ],

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { appliedIn } from '../../src/database/migrations/migrate.ts'
+import { readApplied } from '../../src/database/migrations/migrate.ts'
 import type { DailyRow } from '../../src/features/metrics/contract.ts'
 import { dayOf, daysUntil } from '../../src/features/metrics/days.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
@@ -101,7 +101,7 @@ test('the command never migrates: only a server start migrates an older database
   const { code, out, err } = await run({ ...older.env, ...fixture.keys }, [])
   expect({ code, out }).toEqual({ code: 1, out: '' })
   expect(err).toMatch(/^cloakroom: older_schema: the database lacks \d+ migrations, [^\n]+\n$/)
-  const applied = await change(configOf(fixture, older), ({ sql }) => appliedIn(sql))
+  const applied = await change(configOf(fixture, older), ({ sql }) => readApplied(sql))
   expect(applied?.at(-1)?.name).toBe('0020_shared_limits')
   older.remove()
 }, 60_000)

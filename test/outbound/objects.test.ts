@@ -40,7 +40,7 @@ function answered(status: number, headers: Record<string, string>, pieces: Piece
 
 async function streamed(response: Response, part: Part | null = null) {
   const deadline = new CallDeadline(60_000)
-  return await deadline.during(() =>
+  return await deadline.runDuring(() =>
     streamAnswer(response, {
       guard: openGuard(),
       deadline,

@@ -3,7 +3,13 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { prepareGuard } from '../../src/leak_guard/index.ts'
-import { cutBytes, cutOf, cutPieces, readPart, surrounded } from '../../src/outbound/answer/part.ts'
+import {
+  cutBytes,
+  cutOf,
+  cutPieces,
+  formatSentRange,
+  readPart,
+} from '../../src/outbound/answer/part.ts'
 import { CredentialGuard, PART } from '../../src/outbound/guard.ts'
 import { ENCODINGS, ESCAPES } from '../leak_guard/forms.ts'
 
@@ -34,7 +40,7 @@ function answerOf(object: Uint8Array, range: string) {
 async function asked(object: Uint8Array, range: string, chunk = 10_000) {
   const part = readPart(range)
   if (!part) throw new Error('no part')
-  const { status, bytes, headers } = answerOf(object, surrounded(part))
+  const { status, bytes, headers } = answerOf(object, formatSentRange(part))
   const cut = cutOf(part, status, headers)
   if (!cut) return null
   const whole = cutBytes(await openGuard().redactBody(bytes, PART), cut)

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'bun:test'
 import { Fault } from '../../src/core/fault.ts'
 import { Secret } from '../../src/core/secret.ts'
 import { azureSignature } from '../../src/outbound/signing/azure_resign.ts'
-import { sharedKeyText } from '../../src/outbound/signing/azure_text.ts'
+import { buildSharedKeyText } from '../../src/outbound/signing/azure_text.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
 import vectors from '../vectors/azure_storage.json'
 
@@ -68,7 +68,7 @@ describe('a request', () => {
       ['Content-Type', 'text/plain; charset=UTF-8'],
     ]
     const request = { method: 'PUT', path: '/mycontainer/hello.txt', search: '', headers }
-    const text = sharedKeyText('SharedKeyLite', 'testaccount1', {
+    const text = buildSharedKeyText('SharedKeyLite', 'testaccount1', {
       ...request,
       length: 11,
       isTable: false,
@@ -86,7 +86,7 @@ describe('a request', () => {
     }
     const rest = { length: 0, isTable: false }
     const search = '?B=2&a=%2C&b=1'
-    expect(sharedKeyText('SharedKey', 'acct', { ...request, ...rest, search })).toBe(
+    expect(buildSharedKeyText('SharedKey', 'acct', { ...request, ...rest, search })).toBe(
       'GET\n\n\n\n\n\ntoday\n\n\n\n\n\n/acct/c\na:,\nb:1,2',
     )
   })

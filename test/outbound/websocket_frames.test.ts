@@ -22,7 +22,7 @@ const shown = (messages: SocketMessage[]) =>
 function push(reader: FrameReader, bytes: Uint8Array): SocketMessage[] {
   const messages: SocketMessage[] = []
   reader.append(bytes)
-  for (let read = reader.next(); read; read = reader.next()) {
+  for (let read = reader.readNext(); read; read = reader.readNext()) {
     if (read.message) messages.push(read.message)
   }
   return messages

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { createServer } from 'node:net'
 import { connect } from 'node:tls'
 import fc from 'fast-check'
-import { offeredProtocols } from '../../src/proxy/client_hello.ts'
+import { readOfferedProtocols } from '../../src/proxy/client_hello.ts'
 
 /** The first bytes that a TLS client sends. */
 async function helloOf(protocols: string[]): Promise<Uint8Array> {
@@ -32,13 +32,13 @@ describe('a ClientHello', () => {
   test.each([[['h2', 'http/1.1']], [['h2']], [['http/1.1']], [[]]])(
     'a ClientHello offers %j',
     async (offered) => {
-      expect(offeredProtocols(await helloOf(offered))).toEqual(offered)
+      expect(readOfferedProtocols(await helloOf(offered))).toEqual(offered)
     },
   )
 
   test('a ClientHello is awaited while bytes are missing', () => {
     for (let length = 0; length < hello.length; length++) {
-      expect(offeredProtocols(hello.subarray(0, length))).toBeNull()
+      expect(readOfferedProtocols(hello.subarray(0, length))).toBeNull()
     }
   })
 
@@ -48,7 +48,7 @@ describe('a ClientHello', () => {
       fc.property(places, (changes) => {
         const damaged = Uint8Array.from(hello)
         for (const [at, byte] of changes) damaged[at] = byte
-        const read = offeredProtocols(damaged)
+        const read = readOfferedProtocols(damaged)
         return read === null || Array.isArray(read)
       }),
     )
@@ -59,7 +59,7 @@ test('bytes that are not TLS offer no protocol, from the first byte on', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1 }), (bytes) => {
       fc.pre(bytes[0] !== 22)
-      expect(offeredProtocols(bytes)).toEqual([])
+      expect(readOfferedProtocols(bytes)).toEqual([])
     }),
   )
 })

@@ -2,9 +2,9 @@
 /** The remote backend calls the resolver, and adds no decisions to the resolver's. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { BodyMemory } from '../../src/core/body_memory.ts'
-import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
+import { formatSealedToken, parseToken } from '../../src/core/crypto/token.ts'
 import { openProxy } from '../../src/proxy/index.ts'
-import { remoteBackend } from '../../src/proxy/remote.ts'
+import { createRemoteBackend } from '../../src/proxy/remote.ts'
 import { sendRaw } from '../support/raw_http.ts'
 import { requires } from '../support/requires.ts'
 import { KEY, OTHER, openProxyStage, runWith } from './stage.ts'
@@ -25,7 +25,7 @@ async function openWith(resolver: string, token: string) {
   const notice = (text: string) => void notices.push(text)
   const bodies = new BodyMemory(undefined, 1)
   const parts = { projectId: null, environment: null, notice, bodies, close: async () => {} }
-  const backend = remoteBackend({ resolver, token, ...parts })
+  const backend = createRemoteBackend({ resolver, token, ...parts })
   const opened = await openProxy({ backend, directory: stage.directory, port: 0, strict: false })
   return { ...opened, notices }
 }
@@ -145,5 +145,5 @@ async function openReading() {
 /** Well-formed, but not an existing token. */
 function unknown(): string {
   const parsed = parseToken(agent.token)
-  return sealedToken(parsed?.id ?? '', new Uint8Array(32).fill(7))
+  return formatSealedToken(parsed?.id ?? '', new Uint8Array(32).fill(7))
 }

@@ -1,7 +1,7 @@
 // tier: quick
 /** The local backend decides in a signed workspace by signed data, whatever the server's rows hold. */
 import { beforeEach, expect, test } from 'bun:test'
-import { openWriter, storing } from '../../src/client/environment.ts'
+import { openWriter, storeRows } from '../../src/client/environment.ts'
 import type { Api } from '../../src/client/http/api.ts'
 import type { OpenWorkspace } from '../../src/client/workspace.ts'
 import type { Policy } from '../../src/core/policy/policy.ts'
@@ -35,7 +35,7 @@ async function put(key: string, value: string, policy: Policy | null = null) {
   const secrets = [{ key, value: sealed(workspace, key, value, policy) }]
   if (policy) store.policies.set(key, policy)
   const target = environmentIn(workspace, api)
-  await openWriter(target)(storing(secrets), (manifest) =>
+  await openWriter(target)(storeRows(secrets), (manifest) =>
     api.call(upsertSecrets, {
       body: { project_id: PROJECT, environment: ENVIRONMENT, secrets, manifest },
     }),

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { plainWorkspace } from '../../src/client/workspace.ts'
+import { toPlainWorkspace } from '../../src/client/workspace.ts'
 import { systemTimers, type Timers } from '../../src/core/async/timers.ts'
 import { BodyMemory } from '../../src/core/body_memory.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
@@ -13,7 +13,7 @@ import type { Backend } from '../../src/proxy/backend.ts'
 import { type LocalProxy, openProxy } from '../../src/proxy/index.ts'
 import { type LocalOptions, openLocalBackend } from '../../src/proxy/local/open.ts'
 import { openUpload } from '../../src/proxy/outbox/upload.ts'
-import { remoteBackend } from '../../src/proxy/remote.ts'
+import { createRemoteBackend } from '../../src/proxy/remote.ts'
 import { StandIns, withStandIns } from '../../src/proxy/stand_ins/index.ts'
 import { trustEnvironment, writeBundle } from '../../src/proxy/trust.ts'
 import { type Agent, API, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
@@ -108,7 +108,7 @@ export async function openProxyStage(
 }
 
 function remoteOf(resolver: string, agent: Agent, notice: (text: string) => void): Backend {
-  return remoteBackend({
+  return createRemoteBackend({
     resolver,
     token: agent.token,
     projectId: null,
@@ -133,7 +133,7 @@ function localOf(
   { auditDirectory, networking, notice, time, named = null }: LocalParts,
 ): Backend {
   const { api, token, email, workspaceKey: key } = agent.person
-  const workspace = plainWorkspace({ id: agent.workspaceId, name: '', epoch: 1, key })
+  const workspace = toPlainWorkspace({ id: agent.workspaceId, name: '', epoch: 1, key })
   return openLocalBackend({
     place: {
       api,

@@ -2,7 +2,7 @@
 /** How long the local backend uses its cached data, by a clock that the test moves. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { ApiError } from '../../src/client/http/api.ts'
-import { plainWorkspace } from '../../src/client/workspace.ts'
+import { toPlainWorkspace } from '../../src/client/workspace.ts'
 import type { FaultCode } from '../../src/core/fault.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
 import { deleteSecret } from '../../src/features/secrets/contract.ts'
@@ -37,7 +37,7 @@ beforeEach(async () => {
     workspace: async () => {
       reads += 1
       if (trouble) throw trouble
-      return plainWorkspace({ id: agent.workspaceId, name: '', epoch: 1, key })
+      return toPlainWorkspace({ id: agent.workspaceId, name: '', epoch: 1, key })
     },
     projectId: agent.projectId,
     environment: agent.environment,

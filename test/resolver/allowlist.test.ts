@@ -1,7 +1,7 @@
 // tier: quick
 /** GET /v1/allowlist returns the current allowlist to a live token only. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
+import { formatSealedToken, parseToken } from '../../src/core/crypto/token.ts'
 import { type Agent, createAgentWithToken, openStage, type Stage } from '../support/agent.ts'
 
 let stage: Stage
@@ -57,6 +57,6 @@ test('a list counts against the rate of the token', async () => {
 test('the list rejects the sealed form of a token', async () => {
   const agent = await createAgentWithToken(stage)
   const parsed = parseToken(agent.token)
-  const sealed = sealedToken(agent.tokenId, parsed?.secret ?? new Uint8Array())
+  const sealed = formatSealedToken(agent.tokenId, parsed?.secret ?? new Uint8Array())
   expect(await ask(sealed)).toMatchObject({ status: 403, body: { error_code: 'scope_required' } })
 })

@@ -1,7 +1,7 @@
 // tier: quick
 /** GET /v1/credentials/ lists the secrets that a live token may name, without values, and is recorded at intervals. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
+import { formatSealedToken, parseToken } from '../../src/core/crypto/token.ts'
 import { unprovisionAgentToken } from '../../src/features/agents/contract.ts'
 import { summariseAudit } from '../../src/features/audit/contract.ts'
 import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
@@ -154,7 +154,10 @@ describe('the secrets that a token may name', () => {
 
 test('credentials rejects the sealed form of a token, like every path of the resolver', async () => {
   const agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE } })
-  const sealed = sealedToken(agent.tokenId, parseToken(agent.token)?.secret ?? new Uint8Array())
+  const sealed = formatSealedToken(
+    agent.tokenId,
+    parseToken(agent.token)?.secret ?? new Uint8Array(),
+  )
   expect(await ask(sealed)).toMatchObject({ status: 403, body: { error_code: 'scope_required' } })
 })
 

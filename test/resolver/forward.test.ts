@@ -1,7 +1,7 @@
 // tier: quick
 /** /v1/forward/ on the real listener: an HTTP request in the form that an SDK sends, and the usual steps. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
+import { formatSealedToken, parseToken } from '../../src/core/crypto/token.ts'
 import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { FakeTimers } from '../support/fake_timers.ts'
@@ -343,7 +343,7 @@ describe('the token', () => {
 
   test('the token is 403 scope_required in its sealed form', async () => {
     const { id, secret } = parseToken(agent.token) ?? { id: '', secret: new Uint8Array(32) }
-    const response = await ask({ 'x-service-token': sealedToken(id, secret) })
+    const response = await ask({ 'x-service-token': formatSealedToken(id, secret) })
     const message = 'The sealed form of a token cannot open what this needs: send the token itself.'
     await expectFault(response, 'scope_required', message)
   })

@@ -2,7 +2,7 @@
 /** POST /v1/resolve on the real listener: sent requests, rejected ones, and their audit records. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
-import { parseToken, sealedToken, tokenAuth } from '../../src/core/crypto/token.ts'
+import { formatSealedToken, parseToken, tokenAuth } from '../../src/core/crypto/token.ts'
 import type { FaultCode } from '../../src/core/fault.ts'
 import { messageOf, statusOf } from '../../src/core/fault.ts'
 import { adviceFor } from '../../src/http/advice.ts'
@@ -700,7 +700,7 @@ describe('scope', () => {
     const { id, secret } = parseToken(agent.token) ?? { id: '', secret: new Uint8Array(32) }
     expect(tokenAuth(id, secret)).not.toEqual(secret)
     const before = stage.upstream.bytes
-    const answer = await resolveAs(stage.app.resolver, sealedToken(id, secret), 'not json')
+    const answer = await resolveAs(stage.app.resolver, formatSealedToken(id, secret), 'not json')
     expect({ status: answer.status, body: answer.body }).toEqual({
       status: 403,
       body: {

@@ -4,7 +4,7 @@
  * recorded.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
+import { formatSealedToken, parseToken } from '../../src/core/crypto/token.ts'
 import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { type Answer, callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
@@ -134,7 +134,10 @@ test('a policy that was altered in the database is ignored, and its secret has n
 
 test('a sealed token and a token that may not use get 403', async () => {
   const agent = await createAgentWithToken(stage, { secrets: { KEY: VALUE } })
-  const sealed = sealedToken(agent.tokenId, parseToken(agent.token)?.secret ?? new Uint8Array())
+  const sealed = formatSealedToken(
+    agent.tokenId,
+    parseToken(agent.token)?.secret ?? new Uint8Array(),
+  )
   expect(await ask(sealed)).toMatchObject({ status: 403, body: { error_code: 'scope_required' } })
   const reader = await agent.issue({ capabilities: ['read'] })
   const refused = await ask(reader.text)

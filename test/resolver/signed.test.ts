@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { toBase64, utf8 } from '../../src/core/crypto/encoding.ts'
 import { keyCommitment } from '../../src/core/crypto/key_commitment.ts'
 import { environmentKey, sealSecretValue } from '../../src/core/crypto/secret_value.ts'
-import { formatToken, parseToken, sealedToken } from '../../src/core/crypto/token.ts'
+import { formatSealedToken, formatToken, parseToken } from '../../src/core/crypto/token.ts'
 import {
   grantAgentToken,
   issueWorkloadToken,
@@ -76,7 +76,7 @@ test('a call is verified by the token of a workload, which expires, and after ev
   await expectUsed(text)
   await store('OTHER', 2)
   await expectUsed(text, 'OTHER')
-  for (const form of [text, sealedToken(token.id, token.secret)]) {
+  for (const form of [text, formatSealedToken(token.id, token.secret)]) {
     const answer = await callJson(stage.app.resolver, 'POST', '/api/workloads/env/', {
       token: form,
       body: {},

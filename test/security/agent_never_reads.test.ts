@@ -5,8 +5,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Capability, capabilities } from '../../src/core/capability.ts'
-import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
-import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { formatSealedToken, parseToken } from '../../src/core/crypto/token.ts'
+import { listAllEndpoints } from '../../src/dev/all_endpoints.ts'
 import { issueWorkloadToken } from '../../src/features/agents/contract.ts'
 import { deliverEnvironment } from '../../src/features/workloads/contract.ts'
 import type { Endpoint, TokenEndpoint } from '../../src/http/endpoint.ts'
@@ -52,7 +52,7 @@ function tokenOf(may: string, form: (typeof forms)[number] = 'plain'): string {
   const { text = '' } = tokens.get(may) ?? {}
   const parsed = parseToken(text)
   if (form === 'plain' || !parsed) return text
-  return sealedToken(parsed.id, parsed.secret)
+  return formatSealedToken(parsed.id, parsed.secret)
 }
 
 const ISSUE_ONE = 'Ask an admin for one that may: cloakroom token issue <agent> --may use,read'
@@ -158,7 +158,7 @@ describe.each(listeners)('delivery on the %s', (listener) => {
 })
 
 /** Every endpoint that accepts a token, on every listener that serves it. */
-const tokenEndpoints = allEndpoints().flatMap(({ surface, endpoints }) =>
+const tokenEndpoints = listAllEndpoints().flatMap(({ surface, endpoints }) =>
   (endpoints as Endpoint[])
     .filter((endpoint): endpoint is TokenEndpoint => endpoint.access.kind === 'token')
     .map((endpoint) => [`${endpoint.name} on the ${surface}`, endpoint, surface] as const),

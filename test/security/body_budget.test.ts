@@ -6,7 +6,7 @@
  * processor time, and four times of it are allowed.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { listAllEndpoints } from '../../src/dev/all_endpoints.ts'
 import { type Bounds, boundsOf } from '../../src/http/json/bounds.ts'
 import { databaseKind } from '../support/database.ts'
 import { type Cost, type MeteredServer, startMeteredServer } from '../support/metered/meter.ts'
@@ -153,7 +153,7 @@ function fieldsIn(room: number): string {
 }
 let fields = ''
 
-const places = allEndpoints().flatMap(({ surface, endpoints }) =>
+const places = listAllEndpoints().flatMap(({ surface, endpoints }) =>
   endpoints.flatMap(({ name, body }) =>
     (body ? placesIn(boundsOf(body)) : []).map(
       ({ path, kind }) => [`${surface} ${name}`, kind, path] as const,

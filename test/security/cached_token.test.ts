@@ -4,7 +4,12 @@
  * next request is 401 at every endpoint that accepts tokens.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { formatToken, mintToken, parseToken, sealedToken } from '../../src/core/crypto/token.ts'
+import {
+  formatSealedToken,
+  formatToken,
+  mintToken,
+  parseToken,
+} from '../../src/core/crypto/token.ts'
 import { messageOf } from '../../src/core/fault.ts'
 import {
   type Agent,
@@ -114,7 +119,7 @@ async function warm(send: Route[1], good: number): Promise<IssuedToken & { seale
   const token = await agent.issue({ capabilities: ['use', 'read'] })
   await agent.provision(token)
   const { id, secret } = parseToken(token.text) ?? mintToken('agt')
-  const sealed = sealedToken(id, secret)
+  const sealed = formatSealedToken(id, secret)
   for (let round = 0; round < 2; round += 1) {
     expect((await send(token.text)).status).toBe(good)
     expect((await send(sealed)).status).not.toBe(401)

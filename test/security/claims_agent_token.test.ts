@@ -6,8 +6,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { OuterLayer, secretRow } from '../../src/core/crypto/outer_layer.ts'
 import { environmentKey } from '../../src/core/crypto/secret_value.ts'
-import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
-import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { formatSealedToken, parseToken } from '../../src/core/crypto/token.ts'
+import { listAllEndpoints } from '../../src/dev/all_endpoints.ts'
 import { deliverEnvironment } from '../../src/features/workloads/contract.ts'
 import type { Endpoint } from '../../src/http/endpoint.ts'
 import {
@@ -21,7 +21,7 @@ import { marked } from '../support/canary.ts'
 import { answerOf } from '../support/upstream.ts'
 
 const VALUE = marked('an-agent-never-reads-this')
-const endpoints = allEndpoints().flatMap(({ endpoints: all }) => all as Endpoint[])
+const endpoints = listAllEndpoints().flatMap(({ endpoints: all }) => all as Endpoint[])
 
 let stage: Stage
 let agent: Agent
@@ -106,7 +106,7 @@ const tokenIn = { plain: (text: string) => text, sealed: sealedFormOf }
 
 function sealedFormOf(text: string): string {
   const parsed = parseToken(text)
-  return parsed ? sealedToken(parsed.id, parsed.secret) : text
+  return parsed ? formatSealedToken(parsed.id, parsed.secret) : text
 }
 
 /** The path with each parameter replaced by an existing resource. */

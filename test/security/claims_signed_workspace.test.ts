@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { renewWorkspaceKey } from '../../src/client/actions/rekey.ts'
 import { Chains } from '../../src/client/signed/chain.ts'
-import { type OpenWorkspace, signedWorkspace } from '../../src/client/workspace.ts'
+import { type OpenWorkspace, toSignedWorkspace } from '../../src/client/workspace.ts'
 import { fromBase64 } from '../../src/core/crypto/encoding.ts'
 import { formatToken } from '../../src/core/crypto/token.ts'
 import { type FaultCode, statusOf } from '../../src/core/fault.ts'
@@ -110,7 +110,7 @@ function openedByOwner(): OpenWorkspace {
     owner.api.call(listLinks, { params: { workspace_id }, query: { after } })
   const chains = new Chains(readLinks, openMemory(), { met: () => {}, rekeyed: () => {} })
   const workspace = { id, name: 'acme', epoch: 1, key }
-  return signedWorkspace(workspace, { chains, identity: async () => owner.identity })
+  return toSignedWorkspace(workspace, { chains, identity: async () => owner.identity })
 }
 
 describe('In a signed workspace, the database cannot lie. An attacker who writes to it, or steals a session, cannot make clients or the resolver give a key to a stranger, send a credential to a host that no administrator allowed, or accept a token that no member granted.', () => {

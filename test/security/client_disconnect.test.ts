@@ -5,7 +5,7 @@ import { BodyMemory } from '../../src/core/body_memory.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { Fault } from '../../src/core/fault.ts'
 import { openOutbound } from '../../src/outbound/index.ts'
-import { localBackend } from '../../src/proxy/local/backend.ts'
+import { createLocalBackend } from '../../src/proxy/local/backend.ts'
 import type { ProxyRecord } from '../../src/proxy/record.ts'
 import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
@@ -91,7 +91,7 @@ function localStage() {
     asked.resolve()
     return vault.promise
   }
-  const backend = localBackend({
+  const backend = createLocalBackend({
     bodies: new BodyMemory(),
     vault: { current },
     projectId: agent.projectId,

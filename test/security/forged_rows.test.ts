@@ -10,12 +10,12 @@ import { openWorkspace } from '../../src/client/vault.ts'
 import { fromBase64, toBase64 } from '../../src/core/crypto/encoding.ts'
 import { environmentKey, openSecretValue } from '../../src/core/crypto/secret_value.ts'
 import {
+  deriveVerifier,
+  formatSealedToken,
   formatToken,
   mintToken,
   type ParsedToken,
   parseToken,
-  presentedVerifier,
-  sealedToken,
 } from '../../src/core/crypto/token.ts'
 import { login } from '../../src/features/accounts/contract.ts'
 import { listSecrets } from '../../src/features/secrets/contract.ts'
@@ -46,7 +46,7 @@ function parsed(text: string): ParsedToken {
 
 /** The verifiers that version 1 stored, and in today's form: with the id of the key in use. */
 function madeUp(token: ParsedToken): [what: string, verifier: Uint8Array][] {
-  const verifier = presentedVerifier(token)
+  const verifier = deriveVerifier(token)
   const keyId = Uint8Array.fromHex(stage.app.pepper.keyIds[0])
   return [
     ['as version 1 stored it', verifier],
@@ -188,7 +188,7 @@ describe('a token', () => {
     })
 
   async function expectNoToken(id: string, secret: Uint8Array, kind: 'agt' | 'wkl' = 'agt') {
-    for (const text of [formatToken(kind, id, secret), sealedToken(id, secret)]) {
+    for (const text of [formatToken(kind, id, secret), formatSealedToken(id, secret)]) {
       for (const answer of [await resolve(text), await deliver(text)]) {
         expect([answer.status, await answer.json()]).toMatchObject([
           401,

@@ -14,7 +14,7 @@ import { hostCheck } from '../../src/core/net/host.ts'
 import { uuid } from '../../src/core/validation/validate.ts'
 import { RateLimiter } from '../../src/database/limits/rate.ts'
 import { workspaces } from '../../src/database/schema/index.ts'
-import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { listAllEndpoints } from '../../src/dev/all_endpoints.ts'
 import { issueAgentToken, revokeAgentToken } from '../../src/features/agents/contract.ts'
 import { defineEndpoint, type Endpoint, mustRecord } from '../../src/http/endpoint.ts'
 import { openPager } from '../../src/http/page.ts'
@@ -182,7 +182,7 @@ async function revokedToken(): Promise<string> {
   return token_id
 }
 
-const served = allEndpoints()
+const served = listAllEndpoints()
   .flatMap(({ endpoints }) => endpoints as readonly Endpoint[])
   .filter(({ method }) => method !== 'GET' && method !== 'OPTIONS')
 

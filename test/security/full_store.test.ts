@@ -6,7 +6,7 @@
  * tenant waiting while it is made.
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { listAllEndpoints } from '../../src/dev/all_endpoints.ts'
 import { login } from '../../src/features/accounts/contract.ts'
 import { issueAgentToken, listAgentTokens } from '../../src/features/agents/contract.ts'
 import { summariseAudit } from '../../src/features/audit/contract.ts'
@@ -72,7 +72,7 @@ const QUERIES: Record<string, Record<string, string>> = {
 }
 
 /** Contracts with a response that is a stream or a file, or that need a resource which this store lacks. */
-const reading = allEndpoints()
+const reading = listAllEndpoints()
   .flatMap(({ surface, endpoints }) => (surface === 'control-plane' ? endpoints : []))
   .filter(
     ({ method, access, mediaType, raw }: Endpoint & { raw?: unknown }) =>

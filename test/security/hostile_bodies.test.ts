@@ -5,7 +5,7 @@
  * tenth of the endpoints.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { listAllEndpoints } from '../../src/dev/all_endpoints.ts'
 import type { Endpoint } from '../../src/http/endpoint.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { sample } from '../support/sample.ts'
@@ -43,7 +43,7 @@ type Path = readonly (string | number)[]
 /** Ingestion ignores unknown fields (protocol 2). */
 const IGNORES_UNKNOWN = ['audit.record']
 
-const served: [string, Served][] = allEndpoints().flatMap(({ surface, endpoints }) =>
+const served: [string, Served][] = listAllEndpoints().flatMap(({ surface, endpoints }) =>
   endpoints
     .filter((endpoint) => endpoint.body !== undefined || endpoint.name === 'audit.record')
     .filter(({ name }) => rows[name] !== undefined)

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { describeConfig } from '../../src/core/config/config.ts'
 import { hourlyQuotas, quotas } from '../../src/core/config/quotas.ts'
-import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { listAllEndpoints } from '../../src/dev/all_endpoints.ts'
 import { OWN } from '../features/passkeys/support.ts'
 import { type Answer, startTestApp, type TestApp, UNLIMITED } from '../support/app.ts'
 import { ORIGIN, openPasskey } from '../support/authenticator.ts'
@@ -59,7 +59,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.stop())
 
-const endpoints = allEndpoints().flatMap((surface) => surface.endpoints)
+const endpoints = listAllEndpoints().flatMap((surface) => surface.endpoints)
 
 /** A request that adds one more, by the contract's name; the first rejected one is beyond the quota. */
 type Adding = { endpoint: string; add: () => Promise<Answer> }

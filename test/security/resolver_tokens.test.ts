@@ -1,7 +1,12 @@
 // tier: quick
 /** Callers of the resolver: every invalid token gets the same 401. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { formatToken, mintToken, parseToken, sealedToken } from '../../src/core/crypto/token.ts'
+import {
+  formatSealedToken,
+  formatToken,
+  mintToken,
+  parseToken,
+} from '../../src/core/crypto/token.ts'
 import { messageOf } from '../../src/core/fault.ts'
 import { deleteAgent, issueWorkloadToken } from '../../src/features/agents/contract.ts'
 import { adviceFor } from '../../src/http/advice.ts'
@@ -204,7 +209,11 @@ describe('a token', () => {
 
   test("an agent's token is 401 at the control plane, in every form", async () => {
     const { id, secret } = parseToken(agent.token) ?? mintToken('agt')
-    for (const token of [agent.token, sealedToken(id, secret), formatToken('ses', id, secret)]) {
+    for (const token of [
+      agent.token,
+      formatSealedToken(id, secret),
+      formatToken('ses', id, secret),
+    ]) {
       const { status, body, headers } = await stage.app.call('GET', '/api/workspaces/', { token })
       expect({ status, body }).toEqual({
         status: 401,
@@ -290,7 +299,9 @@ describe('the rate of a token', () => {
       const { secret } = parseToken(token) ?? mintToken('agt')
       const statuses = []
       for (let round = 0; round < 4; round += 1) {
-        statuses.push((await resolveAs(slow.app.resolver, sealedToken(tokenId, secret), {})).status)
+        statuses.push(
+          (await resolveAs(slow.app.resolver, formatSealedToken(tokenId, secret), {})).status,
+        )
       }
       expect(statuses).toEqual([403, 403, 429, 429])
     } finally {

@@ -9,7 +9,7 @@ import { z } from 'zod'
 import { toBase64 } from '../../src/core/crypto/encoding.ts'
 import { mintToken, tokenAuth, verifierOf } from '../../src/core/crypto/token.ts'
 import { agents, projects, tokens, workspaces } from '../../src/database/schema/index.ts'
-import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { listAllEndpoints } from '../../src/dev/all_endpoints.ts'
 import {
   createProject,
   deleteProjectShort,
@@ -143,7 +143,7 @@ const ordered = (path: string, id: string, body: object) =>
   as(stranger, 'POST', path, { ...body, token: clientMade(id) })
 
 test('each request field in which a client chooses an ID is tested here', () => {
-  const fields = allEndpoints().flatMap(({ endpoints }) =>
+  const fields = listAllEndpoints().flatMap(({ endpoints }) =>
     endpoints.flatMap(({ name, body }) =>
       body ? idFieldsOf(body).map((field) => `${name} ${field}`) : [],
     ),

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Capability } from '../../src/core/capability.ts'
 import { type Role, roles } from '../../src/core/grant.ts'
 import { matrix, permits, roleSentences } from '../../src/core/roles.ts'
-import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { listAllEndpoints } from '../../src/dev/all_endpoints.ts'
 import { getDocument, getPage, getScript, getStyle } from '../../src/features/reference/contract.ts'
 import type { Endpoint } from '../../src/http/endpoint.ts'
 import { forwardCalls } from '../../src/resolver/forwarding/contract.ts'
@@ -31,7 +31,7 @@ import {
 } from './matrix_world.ts'
 
 const surfaces = [
-  ...allEndpoints(),
+  ...listAllEndpoints(),
   { surface: 'control-plane' as const, endpoints: [getPage, getDocument, getScript, getStyle] },
 ]
 const endpoints = surfaces.flatMap(({ surface, endpoints }) =>

@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto'
 import { toBase64Url } from '../../src/core/crypto/encoding.ts'
 import type { FaultCode, FieldFault } from '../../src/core/fault.ts'
 import { approvals, proposals } from '../../src/database/schema/index.ts'
-import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { listAllEndpoints } from '../../src/dev/all_endpoints.ts'
 import { issueWorkloadToken, registerAgent } from '../../src/features/agents/contract.ts'
 import { createNoticeTarget } from '../../src/features/notices/contract.ts'
 import { createProject, deleteProject } from '../../src/features/projects/contract.ts'
@@ -505,7 +505,7 @@ async function spare() {
 
 /** Endpoints that a session may call and that can change something. */
 const changing = new Map(
-  allEndpoints()
+  listAllEndpoints()
     .flatMap(({ endpoints }) => endpoints as readonly Endpoint[])
     .filter(({ method, access: { kind } }) => method !== 'GET' && /^(session|member)$/.test(kind))
     .map((endpoint) => [endpoint.name, endpoint]),

@@ -7,7 +7,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Unfilled } from '../../src/core/policy/unfilled.ts'
 import { findEscaped } from '../../src/outbound/escaped_placeholders.ts'
 import { unfilledOf } from '../../src/outbound/injection/unfilled.ts'
-import { noticingUnfilled } from '../../src/proxy/unfilled_notice.ts'
+import { withUnfilledNotices } from '../../src/proxy/unfilled_notice.ts'
 import { openProxyStage } from '../proxy/stage.ts'
 import { forwardAs } from '../support/forward.ts'
 import { until } from '../support/until.ts'
@@ -212,7 +212,7 @@ test('a record names at most 16 places', async () => {
 test('the local proxy prints each remaining placeholder once on the terminal', async () => {
   const notices: string[] = []
   const answer = () => new Response('', { headers: { 'x-service-unfilled': 'KEY;query, B;json' } })
-  const backend = noticingUnfilled(
+  const backend = withUnfilledNotices(
     { execute: async () => answer() } as never,
     (text) => void notices.push(text),
   )

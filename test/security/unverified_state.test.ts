@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { TLSSocket } from 'node:tls'
 import { and, eq } from 'drizzle-orm'
 import { sha256 } from '../../src/core/crypto/primitives.ts'
-import { parseToken, sealedToken } from '../../src/core/crypto/token.ts'
+import { formatSealedToken, parseToken } from '../../src/core/crypto/token.ts'
 import { type FaultCode, statusOf } from '../../src/core/fault.ts'
 import {
   manifests,
@@ -496,7 +496,7 @@ describe('a delivery', () => {
       capabilities: ['use', 'read'],
     })
     const { id, secret } = parseToken(agent.token) ?? { id: '', secret: new Uint8Array() }
-    const { body } = await deliver(sealedToken(id, secret), { environment: 'development' })
+    const { body } = await deliver(formatSealedToken(id, secret), { environment: 'development' })
     expect(Object.keys(body as object).sort()).toEqual(
       ['envelopes', 'environment', 'project_id', 'sealed', 'status', 'workspace_id'].sort(),
     )

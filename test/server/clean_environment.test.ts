@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { cleanEnvironment, ignoredProxies } from '../../src/core/clean_environment.ts'
+import { cleanEnvironment, describeIgnoredProxies } from '../../src/core/clean_environment.ts'
 import { watched } from '../support/watched.ts'
 
 const MODULE = join(import.meta.dir, '../../src/core/clean_environment.ts')
@@ -26,8 +26,8 @@ test('an idle server keeps its compiled code, whatever the environment sets', ()
 
 test('a server names the ignored proxy variables, and no empty ones', () => {
   const url = 'http://user:password@127.0.0.1:9'
-  expect(ignoredProxies({ PATH: '/bin', no_proxy: '', MY_HTTPS_PROXY: url })).toBeNull()
-  expect(ignoredProxies({ NO_PROXY: 'a', HTTPS_PROXY: url, all_proxy: url })).toBe(
+  expect(describeIgnoredProxies({ PATH: '/bin', no_proxy: '', MY_HTTPS_PROXY: url })).toBeNull()
+  expect(describeIgnoredProxies({ NO_PROXY: 'a', HTTPS_PROXY: url, all_proxy: url })).toBe(
     "HTTPS_PROXY, NO_PROXY, all_proxy ignored: calls go directly to the API's host. No setting routes them through a proxy.",
   )
 })

@@ -1,19 +1,19 @@
 // tier: quick
 import { expect, test } from 'bun:test'
-import { adminPortOf, configuredPorts } from '../../src/server/app.ts'
+import { adminPortOf, listConfiguredPorts } from '../../src/server/app.ts'
 
 const ports = { PORT: 8000, RESOLVER_PORT: 8080, ADMIN_PORT: undefined, WORKERS: 1 }
 
 test('the server recognizes the ports of all workers and both listeners, whichever process opens them', () => {
-  expect(configuredPorts(ports)).toEqual([8000, 8080])
-  expect(configuredPorts({ ...ports, ADMIN_PORT: 9090 })).toEqual([8000, 8080, 9090])
-  expect(configuredPorts({ ...ports, ADMIN_PORT: 9090, WORKERS: 3 })).toEqual([
+  expect(listConfiguredPorts(ports)).toEqual([8000, 8080])
+  expect(listConfiguredPorts({ ...ports, ADMIN_PORT: 9090 })).toEqual([8000, 8080, 9090])
+  expect(listConfiguredPorts({ ...ports, ADMIN_PORT: 9090, WORKERS: 3 })).toEqual([
     8000, 8080, 9090, 9091, 9092,
   ])
 })
 
 test('a port that the system picks is unknown in advance', () => {
-  expect(configuredPorts({ ...ports, PORT: 0, RESOLVER_PORT: 0, ADMIN_PORT: 0 })).toEqual([])
+  expect(listConfiguredPorts({ ...ports, PORT: 0, RESOLVER_PORT: 0, ADMIN_PORT: 0 })).toEqual([])
 })
 
 test('each worker has its own port for metrics', () => {

@@ -2,7 +2,7 @@
 /** The printed command to try succeeds: curl runs it, in each kind of installation. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { hostCheck } from '../../src/core/net/host.ts'
-import { readyText } from '../../src/server/ready_text.ts'
+import { formatReadyText } from '../../src/server/ready_text.ts'
 import { requires } from '../support/requires.ts'
 import { watched } from '../support/watched.ts'
 
@@ -37,7 +37,13 @@ function answer(request: Request): Response {
 
 function tryLine(origins: { controlPlane: string | null; resolver: string | null }): string {
   const config = { ALLOWED_HOSTS: allowed, SERVICE_SERVER_URL: undefined }
-  const text = readyText({ ...origins, admin: [], config, location: 'there', consoleHash: 'abc' })
+  const text = formatReadyText({
+    ...origins,
+    admin: [],
+    config,
+    location: 'there',
+    consoleHash: 'abc',
+  })
   return /^Try: {2}(.*)$/m.exec(text)?.[1] ?? ''
 }
 
@@ -58,7 +64,7 @@ test.each<[string[], string | undefined, () => string, (port: string) => string]
     allowed = names
     const config = { ALLOWED_HOSTS: names, SERVICE_SERVER_URL }
     const place = { controlPlane: origin(), resolver: null, admin: [], location: 'there' }
-    const text = readyText({ ...place, config, consoleHash: 'abc' })
+    const text = formatReadyText({ ...place, config, consoleHash: 'abc' })
     const shown = /^ +console +(\S+) \(SHA-256 abc\)$/m.exec(text)?.[1] ?? ''
     expect(shown).toBe(expected(new URL(origin()).port))
     expect(text).toContain(`documentation  ${shown.replace('/console/', '/docs/')}\n`)

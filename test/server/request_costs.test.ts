@@ -11,7 +11,7 @@
 import { expect } from 'bun:test'
 import { join } from 'node:path'
 import { systemTimers, type Timers } from '../../src/core/async/timers.ts'
-import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { listAllEndpoints } from '../../src/dev/all_endpoints.ts'
 import type { Endpoint } from '../../src/http/endpoint.ts'
 import { markdownTable } from '../bench/measure.ts'
 import { rows } from '../security/matrix_rows.ts'
@@ -116,7 +116,7 @@ async function listRequests(): Promise<[string, Prepare][]> {
     worlds.set(resource, found)
     return found
   }
-  const served = allEndpoints().flatMap(({ surface, endpoints }) =>
+  const served = listAllEndpoints().flatMap(({ surface, endpoints }) =>
     endpoints.map((endpoint) => ({ endpoint, surface })),
   )
   const reads = served.filter(({ endpoint }) => endpoint.method === 'GET')

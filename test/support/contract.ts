@@ -2,7 +2,7 @@
  * Each answer in a test is compared with its contract, and validated by zod: the server itself only drops fields that
  * the contract does not name, and checks types.
  */
-import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { listAllEndpoints } from '../../src/dev/all_endpoints.ts'
 import type { Endpoint } from '../../src/http/endpoint.ts'
 
 let known: ReturnType<typeof patternOf>[] | undefined
@@ -10,7 +10,7 @@ let known: ReturnType<typeof patternOf>[] | undefined
 /** @throws Error naming the endpoint and the fields of a success that the contract does not permit */
 export function checkAnswer(method: string, path: string, body: unknown): void {
   const route = path.split('?')[0] ?? ''
-  known ??= allEndpoints()
+  known ??= listAllEndpoints()
     .flatMap(({ endpoints }) => endpoints.map(patternOf))
     .sort((one, other) => one.parameters - other.parameters)
   const found = known.find(

@@ -1,7 +1,7 @@
 /** An environment of a signed workspace, the way one of its members has it open in a client. */
 import type { EnvironmentPlace } from '../../src/client/environment.ts'
 import { Chains, type KnownChain, type KnownManifest } from '../../src/client/signed/chain.ts'
-import { signedWorkspace } from '../../src/client/workspace.ts'
+import { toSignedWorkspace } from '../../src/client/workspace.ts'
 import { listLinks } from '../../src/features/links/contract.ts'
 import type { SignedPerson } from './signed.ts'
 import type { SignedProject } from './statements.ts'
@@ -23,7 +23,7 @@ export function openEnvironment(
     rememberManifest: (where: object, { revision, root }: KnownManifest) =>
       void manifests.set(JSON.stringify(where), { revision, root }),
   }
-  const workspace = signedWorkspace(
+  const workspace = toSignedWorkspace(
     { id, name: 'acme', epoch: 1, key },
     {
       chains: new Chains(readLinks, known, { met: () => {}, rekeyed: () => {} }),

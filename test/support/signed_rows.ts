@@ -12,10 +12,10 @@ import { OuterLayer, secretRow } from '../../src/core/crypto/outer_layer.ts'
 import { sha256 } from '../../src/core/crypto/primitives.ts'
 import { environmentKey, sealSecretValue } from '../../src/core/crypto/secret_value.ts'
 import {
+  deriveVerifier,
+  formatSealedToken,
   formatToken,
   parseToken,
-  presentedVerifier,
-  sealedToken,
   tokenKeyPair,
 } from '../../src/core/crypto/token.ts'
 import type { Policy } from '../../src/core/policy/policy.ts'
@@ -131,7 +131,7 @@ export async function signedRows(
     ...{ workspaceId, projectId, registrationId, environment: ENVIRONMENT, founder },
     token: token.text,
     tokenId: token.id,
-    sealed: sealedToken(token.id, token.secret),
+    sealed: formatSealedToken(token.id, token.secret),
     resolve: (body, origin = app.resolver) => resolveAs(origin, token.text, body),
     chain: () => chain,
 
@@ -262,7 +262,7 @@ export async function insertToken(
   if (!parsed) throw new Error('the token does not parse')
   const { publicKey } = tokenKeyPair(id, secret)
   const identity = { kind: 'agt', id, ownerId: workspaceId } as const
-  const verifier = pepper.sealVerifier(identity, presentedVerifier(parsed))
+  const verifier = pepper.sealVerifier(identity, deriveVerifier(parsed))
   await connection.db
     .insert(tokens)
     .values({ ...row, id, workspaceId, verifier, publicKey, kind: 'agent', label: 'default' })

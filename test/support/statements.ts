@@ -9,7 +9,11 @@ import {
 } from '../../src/core/crypto/encoding.ts'
 import { sealTokenEnvelope } from '../../src/core/crypto/envelope.ts'
 import { sha256 } from '../../src/core/crypto/primitives.ts'
-import { environmentKey, heldKey, sealSecretValue } from '../../src/core/crypto/secret_value.ts'
+import {
+  deriveHeldKey,
+  environmentKey,
+  sealSecretValue,
+} from '../../src/core/crypto/secret_value.ts'
 import { tokenAuth, tokenKeyPair, verifierOf } from '../../src/core/crypto/token.ts'
 import { isHeld, type Policy } from '../../src/core/policy/policy.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
@@ -42,7 +46,7 @@ export async function signedProject(app: TestApp): Promise<SignedProject> {
   const body = { name: 'api', workspace_id: workspaceId }
   const { id: projectId } = await owner.api.call(createProject, { body })
   const seal: SignedProject['seal'] = (key, text, environment = 'development', policy = null) => {
-    const derive = isHeld(policy) ? heldKey : environmentKey
+    const derive = isHeld(policy) ? deriveHeldKey : environmentKey
     const sealingKey = derive(workspaceKey, projectId, environment, 1)
     const place = { projectId, environment, key }
     return toBase64(sealSecretValue(sealingKey, place, policy, 1, utf8(text)))

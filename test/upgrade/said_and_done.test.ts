@@ -5,7 +5,7 @@
  */
 import { expect } from 'bun:test'
 import type postgres from 'postgres'
-import { appliedIn, migrateIn, migrations } from '../../src/database/migrations/migrate.ts'
+import { migrateIn, migrations, readApplied } from '../../src/database/migrations/migrate.ts'
 import { checkUpgrade } from '../../src/operator/upgrade_check/index.ts'
 import { requires } from '../support/requires.ts'
 import { fixtureNames, readFixture } from './fixture.ts'
@@ -55,7 +55,7 @@ describe.each(fixtureNames())('the check of a database of schema %s', (name) => 
           const now = after.get(table)
           return now !== undefined && now.file !== file
         })
-        const newest = (await appliedIn(sql))?.at(-1)?.name
+        const newest = (await readApplied(sql))?.at(-1)?.name
         applied.push({ name: newest, blocks, rewritten: rewritten.map(([table]) => table) })
       }
       return applied

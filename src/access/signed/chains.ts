@@ -58,7 +58,7 @@ export class ChainCache {
     try {
       return await this.#read(workspaceId, read)
     } catch (error) {
-      throw error instanceof Refusal ? unverified(error) : error
+      throw error instanceof Refusal ? buildUnverifiedFault(error) : error
     }
   }
 
@@ -67,8 +67,8 @@ export class ChainCache {
     const known = this.#chains.get(workspaceId) ?? emptyChain(workspaceId)
     // Also read the newest known link again: if it is still present, nothing was cut off.
     const links = await readAll(read, Math.max(0, known.seq - 1))
-    return this.#inTurn(workspaceId, async () => {
-      const chain = await continued(this.#longer(known), known, links)
+    return this.#runInTurn(workspaceId, async () => {
+      const chain = await extendChain(this.#longer(known), known, links)
       if (seen) requireContinues(chain, { seq: seen.number, head: seen.hash })
       this.#keep(chain, seen?.number)
       return chain
@@ -82,7 +82,7 @@ export class ChainCache {
   }
 
   /** Runs one task at a time within a workspace. A waiting task holds no database connection. */
-  async #inTurn<T>(workspaceId: string, work: () => Promise<T>): Promise<T> {
+  async #runInTurn<T>(workspaceId: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(workspaceId)
     const run = before ? before.then(work, work) : work()
     this.#last.set(workspaceId, run)
@@ -128,7 +128,7 @@ async function readAll(read: ReadStoredLinks, after: number): Promise<SignedText
     const page = await read(after + links.length)
     for (const link of page) {
       const { length } = link.statement
-      if (!hasRoomFor({ seq: links.length, size }, length)) throw tooLong()
+      if (!hasRoomFor({ seq: links.length, size }, length)) throw buildTooLongRefusal()
       links.push(link)
       size += length
     }
@@ -136,12 +136,16 @@ async function readAll(read: ReadStoredLinks, after: number): Promise<SignedText
   }
 }
 
-function tooLong(): Refusal {
+function buildTooLongRefusal(): Refusal {
   return new Refusal('rule', 'it is too long', 'the chain')
 }
 
 /** `links` begin with the newest link of `known`, or with the first. `chain` is `known` or a later state of it. */
-async function continued(chain: Chain, known: Chain, links: readonly SignedText[]): Promise<Chain> {
+async function extendChain(
+  chain: Chain,
+  known: Chain,
+  links: readonly SignedText[],
+): Promise<Chain> {
   if (links.length === 0) return replay(chain.workspaceId, links)
   const first = Math.max(1, known.seq)
   const last = Math.min(chain.seq, first + links.length - 1)
@@ -153,7 +157,7 @@ async function continued(chain: Chain, known: Chain, links: readonly SignedText[
 }
 
 /** The fault for refused stored state, which is not used. */
-export function unverified(refusal: Refusal): Fault {
+export function buildUnverifiedFault(refusal: Refusal): Fault {
   const message = `${messageOf('unverified_state')} ${refusal.message}.`
   return new Fault('unverified_state', { message, cause: refusal })
 }

@@ -5,7 +5,7 @@
 import type { SealedSecret } from '../../core/crypto/secret_value.ts'
 import { Refusal } from '../../sigchain/index.ts'
 import { type Snapshot, StaleSnapshot } from '../snapshots/snapshot.ts'
-import { SeenStates, seenName } from './seen_states.ts'
+import { formatSeenName, SeenStates } from './seen_states.ts'
 
 export class DerivedGenerations {
   #seen: SeenStates | undefined
@@ -15,7 +15,7 @@ export class DerivedGenerations {
     for (const { derived, key, ...place } of secrets) {
       if (!derived) continue
       const { generation } = derived
-      const name = `${seenName(workspaceId, place)}/${key}`
+      const name = `${formatSeenName(workspaceId, place)}/${key}`
       this.#seen ??= new SeenStates()
       const seen = this.#seen.get(name)
       if (seen && generation < seen.number) {

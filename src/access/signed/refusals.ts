@@ -7,7 +7,7 @@ import { Fault } from '../../core/fault.ts'
 import type { Log } from '../../core/log.ts'
 import { LruMap } from '../../core/lru.ts'
 import { Refusal } from '../../sigchain/index.ts'
-import { unverified } from './chains.ts'
+import { buildUnverifiedFault } from './chains.ts'
 
 /** Milliseconds for which a refusal is remembered, and milliseconds between two log lines about one workspace. */
 const RECENT_MS = 5_000
@@ -33,7 +33,7 @@ export class Refusals {
     return this.#count
   }
 
-  recent(workspaceId: string, subject: string): Fault | undefined {
+  findRecent(workspaceId: string, subject: string): Fault | undefined {
     return this.#recent.get(`${workspaceId}/${subject}`)
   }
 
@@ -47,7 +47,7 @@ export class Refusals {
     subject: string,
     verify: () => Promise<T>,
   ): Promise<T> {
-    const recent = this.recent(workspaceId, subject)
+    const recent = this.findRecent(workspaceId, subject)
     if (recent) throw recent
     try {
       return await verify()
@@ -66,7 +66,7 @@ export class Refusals {
     const refusal = isOfChain ? error.cause : error
     if (!(refusal instanceof Refusal)) return null
     const fault = new Fault('unverified_state', {
-      message: `${unverified(refusal).message} ${ADVICE}`,
+      message: `${buildUnverifiedFault(refusal).message} ${ADVICE}`,
       cause: refusal,
     })
     this.#found.add(fault)

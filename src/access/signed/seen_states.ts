@@ -16,7 +16,7 @@ export type SeenState = { number: number; hash: string; head: number }
 type Options = { file?: string | undefined; log?: Log | undefined; clock?: Clock }
 
 /** Returns the name under which an environment's newest manifest is kept. A chain is kept by its workspace's id. */
-export function seenName(workspaceId: string, place: Granted): string {
+export function formatSeenName(workspaceId: string, place: Granted): string {
   return `${workspaceId}/${placeNameOf(place)}`
 }
 
@@ -33,7 +33,7 @@ export class SeenStates {
   constructor({ file, log, clock = systemClock }: Options = {}) {
     this.#log = log
     this.#clock = clock
-    this.#database = file === undefined ? opened('') : openedFile(file)
+    this.#database = file === undefined ? openDatabaseFile('') : openFile(file)
   }
 
   /** Grows with each kept state, and each second. While it is unchanged, no newer state was seen. */
@@ -68,11 +68,11 @@ const KEEP = `insert into seen (name, number, hash, head) values (?, ?, ?, ?)
   where excluded.number > seen.number`
 const LINE = 'the verified state of a signed workspace cannot be saved: check SIGNED_STATE_FILE'
 
-function openedFile(file: string): Database {
+function openFile(file: string): Database {
   try {
     // Create the file with this mode, so that nobody else can read it: SQLite gives its other files the same mode.
     closeSync(openSync(file, 'a', 0o600))
-    return opened(file)
+    return openDatabaseFile(file)
   } catch {
     throw new ConfigError([
       'SIGNED_STATE_FILE: cannot be used as an SQLite file (example: /var/lib/cloakroom/signed_state.sqlite)',
@@ -81,7 +81,7 @@ function openedFile(file: string): Database {
 }
 
 /** A crash during a write leaves the previous state. A power failure may leave an older one. */
-function opened(file: string): Database {
+function openDatabaseFile(file: string): Database {
   const database = new Database(file)
   database.run('pragma busy_timeout = 2000')
   database.run('pragma journal_mode = wal')

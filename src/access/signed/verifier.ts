@@ -3,7 +3,7 @@
  * grant, the recipients of its envelopes, and the contents of its environments. The database may narrow that state (a
  * row revoked or expired), and cannot widen it.
  */
-import { inSlices } from '../../core/async/time_slice.ts'
+import { runInSlices } from '../../core/async/time_slice.ts'
 import type { Clock } from '../../core/clock.ts'
 import { sha256 } from '../../core/crypto/primitives.ts'
 import type { SealedSecret } from '../../core/crypto/secret_value.ts'
@@ -35,7 +35,7 @@ import type { LiveToken } from '../tokens.ts'
 import type { ChainCache } from './chains.ts'
 import { DerivedGenerations } from './derived_generations.ts'
 import { Refusals } from './refusals.ts'
-import { seenName } from './seen_states.ts'
+import { formatSeenName } from './seen_states.ts'
 
 export class Verifier {
   readonly chains: ChainCache
@@ -69,7 +69,7 @@ export class Verifier {
     if (terms === null) throw kindMismatch()
     const now = new Date(this.#clock.now())
     const said = await verifyGrant(chain, grant, { id, publicKey: terms.publicKey }, now).catch(
-      invalidWhereOver,
+      throwInvalidIfEnded,
     )
     if (!isStoredAs(said, token)) {
       throw new Refusal('mismatch', 'the stored token has other rights than the grant', 'the grant')
@@ -94,8 +94,8 @@ export class Verifier {
   }
 
   /** Returns the newest seen manifest of an environment: call it before the stored one is read. */
-  seenAt(workspaceId: string, place: Granted): SeenManifest | undefined {
-    const seen = this.chains.seen.get(seenName(workspaceId, place))
+  readSeenManifest(workspaceId: string, place: Granted): SeenManifest | undefined {
+    const seen = this.chains.seen.get(formatSeenName(workspaceId, place))
     return seen && { revision: seen.number, root: seen.hash, headSeq: seen.head }
   }
 
@@ -128,7 +128,7 @@ export class Verifier {
       const { revision: number, root: hash, headSeq: head } = found
       revision = number
       if (number > (place.seen?.revision ?? 0))
-        this.chains.seen.see(seenName(chain.workspaceId, place), { number, hash, head })
+        this.chains.seen.see(formatSeenName(chain.workspaceId, place), { number, hash, head })
     } else if (place.seen) throw new Refusal('revision', 'it is missing', 'the manifest')
     else if (secrets.length > 0) throw new Refusal('root', 'missing', 'the manifest')
     return { hashes, manifest, revision }
@@ -141,7 +141,7 @@ export function kindMismatch(): Refusal {
 }
 
 /** Turns a refusal of a revoked or expired token into the usual `invalid_token`. */
-function invalidWhereOver(error: unknown): never {
+function throwInvalidIfEnded(error: unknown): never {
   const isOver = error instanceof Refusal && ['revoked', 'expired'].includes(error.reason)
   throw isOver ? new Fault('invalid_token', { cause: error }) : error
 }
@@ -167,7 +167,7 @@ function endOf({ expires_at }: TokenGrant): number {
 
 async function hashesOf(secrets: readonly SealedSecret[]): Promise<VerifiedEnvironment['hashes']> {
   const hashes = new Map<string, Uint8Array<ArrayBuffer>>()
-  await inSlices(secrets, ({ key, ciphertext }) => {
+  await runInSlices(secrets, ({ key, ciphertext }) => {
     if (ciphertext === null) throw new Refusal('root', 'a secret is unreadable', 'the manifest')
     hashes.set(key, sha256(ciphertext))
   })

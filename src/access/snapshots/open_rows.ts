@@ -41,6 +41,6 @@ function derivedOf(
 }
 
 /** Returns a secret that cannot be used, because its value or state cannot be decrypted. */
-export function lockedSecret({ projectId, environment, key, policy }: SecretRow): SealedSecret {
+export function toLockedSecret({ projectId, environment, key, policy }: SecretRow): SealedSecret {
   return { projectId, environment, key, policy, ciphertext: null }
 }

@@ -146,7 +146,7 @@ export function keepVerified(
 const MAX_VERIFIED_NAMES = 500_000
 
 /** Returns the least recently used workspaces, whose snapshots are evicted for newly verified data. */
-export function evictedBy(
+export function selectEvicted(
   kept: Iterable<[workspaceId: string, { snapshot: Snapshot | null }]>,
   { workspaceId }: Snapshot,
 ): string[] {
@@ -171,7 +171,7 @@ export function snapshotPart<T>(parts: Map<string, T>, name: string, read: () =>
   throw new Unread(read().then((found) => parts.set(name, found)))
 }
 
-export function parsedDomains(text: string): Domain[] {
+export function parseDomains(text: string): Domain[] {
   const domain = parseDomain(text)
   return domain ? [domain] : []
 }

@@ -1,5 +1,5 @@
 /** Checks for responses without an audit record: the token is live now, and cached data is current. */
-import { whenRead } from '../../core/async/unread.ts'
+import { decideWhenRead } from '../../core/async/unread.ts'
 import { Fault } from '../../core/fault.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 import type { Access } from '../index.ts'
@@ -23,7 +23,7 @@ export async function snapshotNow(
   const version = (await tokens.versions([token.id])).get(token.id)
   if (version === undefined) throw new Fault('invalid_token')
   return snapshotSince({ snapshots }, token, version, async (snapshot) => {
-    await whenRead(() => snapshots.requireGranted(snapshot, token))
+    await decideWhenRead(() => snapshots.requireGranted(snapshot, token))
     return snapshot
   })
 }

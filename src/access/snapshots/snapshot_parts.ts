@@ -9,7 +9,7 @@ import type { AccessReader } from '../reader.ts'
 import { readLinks, readManifest, readTokenGrant, signedTextOf } from '../signed/queries.ts'
 import { kindMismatch, requireNamed, type Verifier } from '../signed/verifier.ts'
 import type { LiveToken } from '../tokens.ts'
-import { lockedSecret, openSecretRows } from './open_rows.ts'
+import { openSecretRows, toLockedSecret } from './open_rows.ts'
 import { readReleases, type StoredRelease } from './releases.ts'
 import {
   chainName,
@@ -18,7 +18,7 @@ import {
   type Granted,
   isFull,
   type PlaceableSecret,
-  parsedDomains,
+  parseDomains,
   placeNameOf,
   type SealedEnvelope,
   type Snapshot,
@@ -63,10 +63,10 @@ export class SnapshotParts {
     const { version: policyVersion, epoch, domains, hasReleases } = row
     const known = { workspaceId, policyVersion, hasReleases }
     if (!isSignedId(workspaceId))
-      return emptySnapshot({ ...known, epoch, allowlist: domains.flatMap(parsedDomains) })
+      return emptySnapshot({ ...known, epoch, allowlist: domains.flatMap(parseDomains) })
     const chain = await this.#chain(workspaceId, policyVersion)
     if (chain instanceof Fault) return emptySnapshot({ ...known, epoch: 0, allowlist: [] }, chain)
-    const allowlist = [...chain.allowlist].flatMap(parsedDomains)
+    const allowlist = [...chain.allowlist].flatMap(parseDomains)
     return emptySnapshot({ ...known, epoch: chain.epoch, allowlist }, chain)
   }
 
@@ -92,7 +92,7 @@ export class SnapshotParts {
     if (signed === null) throw kindMismatch()
     if (!(signed.chain instanceof Fault)) return signed.chain
     const name = chainName(policyVersion)
-    throw this.#verifier.refusals.recent(workspaceId, name) ?? new StaleSnapshot()
+    throw this.#verifier.refusals.findRecent(workspaceId, name) ?? new StaleSnapshot()
   }
 
   async secrets(
@@ -107,13 +107,13 @@ export class SnapshotParts {
     const { environments } = snapshot.signed
     const isVerified = (row: SecretRow) => environments.has(placeNameOf(row))
     const opened = await this.#openSecrets(snapshot, stored.filter(isVerified))
-    await this.#verifying(snapshot, environment, async () => {
+    await this.#countVerification(snapshot, environment, async () => {
       for (const [place, { hashes }] of environments)
         if (environmentIn(place) === environment) requireNamed(place, hashes, names, opened)
     })
     // An environment without a token has no usable secret, and was not verified.
     const others = stored.filter((row) => !isVerified(row))
-    return [...opened, ...others.map(lockedSecret)]
+    return [...opened, ...others.map(toLockedSecret)]
   }
 
   /** Reads secrets with policies that allow places outside of headers. Opening a value verifies its policy's author. */
@@ -144,7 +144,7 @@ export class SnapshotParts {
     const { workspaceId, signed } = snapshot
     const { projectId, environment } = place
     // Call this before reading the rows, so that a concurrent write does not look like older state.
-    const seen = this.#verifier.seenAt(workspaceId, place)
+    const seen = this.#verifier.readSeenManifest(workspaceId, place)
     const [rows, [manifest]] = await Promise.all([
       readPlaceSecrets(this.#read, workspaceId, projectId, environment),
       signed ? readManifest(this.#read, workspaceId, projectId, environment) : [],
@@ -156,7 +156,7 @@ export class SnapshotParts {
     if (signed === null) return { secrets, verified: null }
     this.#checkVersion(snapshot, manifest?.version)
     const text = manifest ? signedTextOf(manifest) : null
-    const verified = await this.#verifying(snapshot, placeNameOf(place), () =>
+    const verified = await this.#countVerification(snapshot, placeNameOf(place), () =>
       this.#verifier.environment(this.chainOf(snapshot), { ...place, seen }, secrets, text),
     )
     return { secrets, verified }
@@ -181,7 +181,7 @@ export class SnapshotParts {
     const signed = signedTextOf(row)
     if (snapshot.signed) {
       const entry = { ...place, tokenId, epoch, envelope }
-      await this.#verifying(snapshot, `${tokenId}/${placeNameOf(place)}`, () =>
+      await this.#countVerification(snapshot, `${tokenId}/${placeNameOf(place)}`, () =>
         this.#verifier.envelope(this.chainOf(snapshot), signed, entry),
       )
     }
@@ -194,7 +194,7 @@ export class SnapshotParts {
    * @throws Fault `unverified_state`, `invalid_token`, `key_not_provisioned` for a token without a grant
    */
   token(snapshot: Snapshot, token: LiveToken): Promise<VerifiedToken> {
-    return this.#verifying(snapshot, token.id, async () => {
+    return this.#countVerification(snapshot, token.id, async () => {
       const chain = this.chainOf(snapshot)
       const [row] = await readTokenGrant(this.#read, snapshot.workspaceId, token.id)
       this.#checkVersion(snapshot, row?.version)
@@ -219,7 +219,7 @@ export class SnapshotParts {
     })
   }
 
-  #verifying<T>(
+  #countVerification<T>(
     { workspaceId, policyVersion }: Snapshot,
     subject: string,
     verify: () => Promise<T>,
@@ -232,7 +232,7 @@ export class SnapshotParts {
     const secrets = await openSecretRows(this.#outer, snapshot.workspaceId, rows)
     const derived = secrets.filter((secret) => secret.derived)
     for (const [environment, list] of Map.groupBy(derived, (secret) => secret.environment))
-      await this.#verifying(snapshot, `derived/${environment}`, async () =>
+      await this.#countVerification(snapshot, `derived/${environment}`, async () =>
         this.#verifier.derived.requireNewest(snapshot, list),
       )
     return secrets

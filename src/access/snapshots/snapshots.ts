@@ -3,7 +3,7 @@
  * version. A snapshot is discarded and read again when a recorded decision finds it outdated. Secrets are kept as the
  * client's ciphertext, never as plaintext.
  */
-import { Unread, whenRead } from '../../core/async/unread.ts'
+import { decideWhenRead, Unread } from '../../core/async/unread.ts'
 import type { OuterLayer } from '../../core/crypto/outer_layer.ts'
 import type { SealedSecret } from '../../core/crypto/secret_value.ts'
 import { LruMap } from '../../core/lru.ts'
@@ -14,7 +14,6 @@ import type { Verifier } from '../signed/verifier.ts'
 import type { LiveToken } from '../tokens.ts'
 import type { StoredRelease } from './releases.ts'
 import {
-  evictedBy,
   fitsInto,
   type Granted,
   keepVerified,
@@ -23,6 +22,7 @@ import {
   type SealedEnvelope,
   type Snapshot,
   StaleSnapshot,
+  selectEvicted,
   snapshotPart,
   type VerifiedToken,
 } from './snapshot.ts'
@@ -51,15 +51,15 @@ export class SnapshotCache {
   }
 
   /** Returns a workspace's snapshot if it has been read. */
-  known(workspaceId: string): Snapshot | null {
-    const snapshot = this.#current(workspaceId)?.snapshot ?? null
+  getKnown(workspaceId: string): Snapshot | null {
+    const snapshot = this.#getCurrent(workspaceId)?.snapshot ?? null
     if (snapshot) this.#counts.hits += 1
     return snapshot
   }
 
   /** Returns a workspace's snapshot. Simultaneous requests share one read. */
   async of(workspaceId: string): Promise<Snapshot> {
-    const known = this.#current(workspaceId)
+    const known = this.#getCurrent(workspaceId)
     this.#counts[known ? 'hits' : 'misses'] += 1
     if (known) return known.read
     const reading: Reading = { read: this.#parts.workspace(workspaceId), snapshot: null, era: -1 }
@@ -74,7 +74,7 @@ export class SnapshotCache {
   }
 
   /** Returns the kept snapshot, unless this process has seen newer state of the workspace. */
-  #current(workspaceId: string): Reading | undefined {
+  #getCurrent(workspaceId: string): Reading | undefined {
     const kept = this.#snapshots.get(workspaceId)
     if (!kept?.snapshot || !this.#verifier.isBehind(kept.snapshot, kept)) return kept
     this.forget(workspaceId)
@@ -100,7 +100,7 @@ export class SnapshotCache {
     const known = snapshot.signed?.tokens.get(token.id)
     if (known && this.#verifier.isCurrent(known, token)) return known
     const name = `${token.id}/${token.isSealed}`
-    throw new Unread(this.#verifying.once(snapshot, name, () => this.#verify(snapshot, token)))
+    throw new Unread(this.#verifying.runOnce(snapshot, name, () => this.#verify(snapshot, token)))
   }
 
   /** Also requires that every environment with a key for the token holds what members stored. @throws Unread */
@@ -108,7 +108,7 @@ export class SnapshotCache {
     if (this.requireGranted(snapshot, token) === null) return
     if (snapshot.signed?.whole.has(token.id)) return
     throw new Unread(
-      this.#verifying.once(snapshot, token.id, () => this.#verifyAll(snapshot, token)),
+      this.#verifying.runOnce(snapshot, token.id, () => this.#verifyAll(snapshot, token)),
     )
   }
 
@@ -125,7 +125,7 @@ export class SnapshotCache {
   }
 
   async #verifyAll(snapshot: Snapshot, { id }: LiveToken): Promise<void> {
-    for (const place of await whenRead(() => this.grants(snapshot, id))) {
+    for (const place of await decideWhenRead(() => this.grants(snapshot, id))) {
       const { projectId, environment } = place
       const sealed = await this.envelope(snapshot, id, projectId, environment)
       const isVerified = snapshot.signed?.environments.has(placeNameOf(place))
@@ -237,7 +237,7 @@ export class SnapshotCache {
     const { secrets, verified } = await this.#parts.environment(snapshot, place)
     if (verified) {
       keepVerified(snapshot, place, verified)
-      for (const id of evictedBy(this.#snapshots, snapshot)) this.forget(id)
+      for (const id of selectEvicted(this.#snapshots, snapshot)) this.forget(id)
     }
     if (fitsInto(snapshot, secrets ?? [])) snapshot.environments.set(name, secrets)
     return secrets

@@ -2,7 +2,7 @@
  * The account of a command: the named one, else the one of the folder, else the one in
  * use, else the only one of the server that is set. An account works with its own server and no other.
  */
-import { oneNamed } from '../named.ts'
+import { requireItem } from '../named.ts'
 import type { Setting, Settings } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { type Account, accountOf, type Person, type Registry } from './registry.ts'
@@ -23,7 +23,7 @@ export type Wanted = {
 const GENERAL: readonly Setting['origin'][] = ['global file', 'default']
 
 /** The named account, or the owner of the folder. @throws CliError for an unknown name */
-export function namedAccount(registry: Registry, { flag, env, cwd }: Wanted): Named | null {
+export function findNamedAccount(registry: Registry, { flag, env, cwd }: Wanted): Named | null {
   const { SERVICE_ACCOUNT: variable } = env
   const typed = flag ?? (variable || undefined)
   if (typed !== undefined) {
@@ -44,7 +44,7 @@ export function accountNamed({ all }: Registry, typed: string): Account {
   const hasName = all.some(({ name }) => name === typed)
   if (only && !another && !hasName) return only
   const entries = all.map((account) => ({ id: account.slot, name: account.name, account }))
-  return oneNamed(entries, typed, { what: 'account', list: 'account list' }).account
+  return requireItem(entries, typed, { what: 'account', list: 'account list' }).account
 }
 
 /** The addresses of the account, unless a flag, variable or project file sets others. */
@@ -73,7 +73,7 @@ function setting(value: string): Setting {
 
 /** The account for this server. @throws CliError without one, or with several */
 export function chooseAccount(registry: Registry, named: Named | null, server: string): Choice {
-  if (named) return atServer(named, server)
+  if (named) return chooseAtServer(named, server)
   const { all, inUse } = registry
   if (inUse?.server === server) return { account: inUse, why: 'the one in use' }
   const [only, another] = all.filter((account) => account.server === server)
@@ -86,10 +86,10 @@ export function chooseAccount(registry: Registry, named: Named | null, server: s
       'choose one with --account, or: cloakroom account use <account>',
     )
   }
-  throw nobody(all, server)
+  throw buildNoAccountError(all, server)
 }
 
-function atServer({ person, account, why }: Named, server: string): Choice {
+function chooseAtServer({ person, account, why }: Named, server: string): Choice {
   const who = account?.name ?? person.email
   if (person.server !== server) {
     throw new CliError(
@@ -106,7 +106,7 @@ function atServer({ person, account, why }: Named, server: string): Choice {
   )
 }
 
-function nobody(all: readonly Account[], server: string): CliError {
+function buildNoAccountError(all: readonly Account[], server: string): CliError {
   const hint = 'sign in with: cloakroom login EMAIL'
   const [only, another] = all
   if (!only) return new CliError('not_logged_in', 'not signed in', hint)
@@ -128,11 +128,11 @@ export function nameFor(
   { slot, server, email }: Pick<Account, 'slot' | 'server' | 'email'>,
   asked: string | undefined,
 ): string {
-  const taken = (name: string) => all.some((other) => other.name === name && other.slot !== slot)
+  const isTaken = (name: string) => all.some((other) => other.name === name && other.slot !== slot)
   if (asked !== undefined) {
     if (asked === '' || asked.startsWith('-') || asked.length > MAX_NAME || /\p{C}/u.test(asked))
       throw new CliError('usage', `a name has 1 to ${MAX_NAME} characters and cannot begin with -`)
-    if (!taken(asked)) return asked
+    if (!isTaken(asked)) return asked
     const { email: owner = '' } = all.find(({ name }) => name === asked) ?? {}
     throw new CliError(
       'usage',
@@ -142,5 +142,5 @@ export function nameFor(
   }
   const before = all.find((other) => other.slot === slot)
   const plain = `${email}@${new URL(server).host}`
-  return before?.name ?? [plain, `${plain}-2`, `${plain}-3`].find((name) => !taken(name)) ?? slot
+  return before?.name ?? [plain, `${plain}-2`, `${plain}-3`].find((name) => !isTaken(name)) ?? slot
 }

@@ -2,16 +2,16 @@
 import type { SealingKey } from '../session/session_seal.ts'
 import {
   openSessionStore,
+  readSealingKey,
   type SessionStore,
   type StoreOptions,
-  sealingKey,
 } from '../session/session_store.ts'
 import type { Settings } from '../settings.ts'
 import {
   type Choice,
   chooseAccount,
+  findNamedAccount,
   type Named,
-  namedAccount,
   nameFor,
   type Wanted,
   withAddresses,
@@ -51,11 +51,11 @@ export function openAccounts({ wanted, store: options }: Options): Accounts {
     flag: wanted.flag,
     registry,
     store,
-    sealingKey: () => sealingKey(options),
-    named: async () => namedAccount(await registry(), wanted),
+    sealingKey: () => readSealingKey(options),
+    named: async () => findNamedAccount(await registry(), wanted),
     chosen: async (server) => {
       const known = await registry()
-      return chooseAccount(known, namedAccount(known, wanted), server)
+      return chooseAccount(known, findNamedAccount(known, wanted), server)
     },
   }
 }
@@ -64,7 +64,7 @@ export function openAccounts({ wanted, store: options }: Options): Accounts {
 export function settingsWith(settings: Settings, wanted: Wanted): Settings {
   const registry = readRegistry(wanted.env)
   try {
-    return withAddresses(settings, namedAccount(registry, wanted), registry.inUse)
+    return withAddresses(settings, findNamedAccount(registry, wanted), registry.inUse)
   } catch {
     return settings
   }

@@ -41,7 +41,7 @@ export async function withPassword<T>(
   for (let attempt = 1; ; attempt += 1) {
     const password = await readPassword(context, options, label)
     try {
-      return await provingPassword(work(password))
+      return await explainWrongPassword(work(password))
     } catch (error) {
       const wrong = WRONG[explain(error).code]
       if (wrong === undefined || options.passwordStdin || attempt === ATTEMPTS) throw error
@@ -51,7 +51,7 @@ export async function withPassword<T>(
 }
 
 /** The server names the field that it refused; here that is the password, and nothing else was typed. */
-export async function provingPassword<T>(work: Promise<T>): Promise<T> {
+export async function explainWrongPassword<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {

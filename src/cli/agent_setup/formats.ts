@@ -29,10 +29,10 @@ export function withEntry(
   const present = path.reduce<unknown>((at, key) => (isObject(at) ? at[key] : undefined), parsed)
   if (entry === null && present === undefined) return { before: null, text }
   const edited = format.edit(text, path, entry)
-  const [is, shouldBe] = [format.parse(edited), expected(parsed, path, entry)].map((value) =>
-    plain(entry === null ? withoutEmpty(value, path.slice(0, -1)) : value),
+  const [is, shouldBe] = [format.parse(edited), renderExpected(parsed, path, entry)].map((value) =>
+    toPlain(entry === null ? withoutEmpty(value, path.slice(0, -1)) : value),
   )
-  const before = present === undefined ? null : plainObject(isObject(present) ? present : {})
+  const before = present === undefined ? null : toPlainObject(isObject(present) ? present : {})
   if (isDeepStrictEqual(is, shouldBe)) return { before, text: edited }
   throw new Error('the file cannot be edited safely')
 }
@@ -46,11 +46,11 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** The new text of the file. @throws Error if other content prevents it */
-function expected(value: unknown, path: Path, entry: ProgramEntry | null): unknown {
+function renderExpected(value: unknown, path: Path, entry: ProgramEntry | null): unknown {
   const [key = '', ...rest] = path
   if (value !== undefined && !isObject(value)) throw new Error('another value is in its place')
   const { [key]: inner, ...others } = value ?? {}
-  if (rest.length > 0) return { ...others, [key]: expected(inner, rest, entry) }
+  if (rest.length > 0) return { ...others, [key]: renderExpected(inner, rest, entry) }
   return entry === null ? others : { ...others, [key]: entry }
 }
 
@@ -64,11 +64,11 @@ function withoutEmpty(value: unknown, path: Path): unknown {
 }
 
 /** Converts the parser's values to plain objects. */
-function plain(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(plain)
-  return isObject(value) && !(value instanceof Date) ? plainObject(value) : value
+function toPlain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toPlain)
+  return isObject(value) && !(value instanceof Date) ? toPlainObject(value) : value
 }
 
-function plainObject(value: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]))
+function toPlainObject(value: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, toPlain(inner)]))
 }

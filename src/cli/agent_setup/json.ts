@@ -34,32 +34,37 @@ function editsFor(text: string, path: string[], entry: ProgramEntry | null): Edi
   const there = findNodeAtLocation(root, path)
   if (entry === null) return linesOf(text, there?.parent) ?? modify(text, path, undefined, {})
   if (there) {
-    const content = written(text, there.parent ?? there, entry)
+    const content = formatLikeNeighbour(text, there.parent ?? there, entry)
     return [{ offset: there.offset, length: there.length, content }]
   }
-  const [parent, missing] = deepest(root, path)
+  const [parent, missing] = findDeepest(root, path)
   const last = parent.children?.at(-1)
   // An empty object has no neighbour that could be written again with it.
   if (!last) return modify(text, path, entry, { formattingOptions: indent })
-  return after(text, last, missing, entry)
+  return insertAfter(text, last, missing, entry)
 }
 
 /** The innermost existing object of the path, and the missing rest of the path. */
-function deepest(root: Node, path: Path): [parent: Node, missing: Path] {
+function findDeepest(root: Node, path: Path): [parent: Node, missing: Path] {
   const [key, ...rest] = path
   const inner = key === undefined ? undefined : findNodeAtLocation(root, [key])
-  return inner?.type === 'object' ? deepest(inner, rest) : [root, path]
+  return inner?.type === 'object' ? findDeepest(inner, rest) : [root, path]
 }
 
 /** A comma, and comments on the property before it. */
 const REST_OF_LINE = /^[^\S\r\n]*(,?)[^\S\r\n]*(?:\/\/[^\r\n]*)?(?=\r?\n)/
 
 /** The position after the last property of an object, and after a comment in its line. */
-function after(text: string, last: Node, [key = '', ...rest]: Path, entry: ProgramEntry): Edit[] {
+function insertAfter(
+  text: string,
+  last: Node,
+  [key = '', ...rest]: Path,
+  entry: ProgramEntry,
+): Edit[] {
   const end = last.offset + last.length
   const [line = '', comma = ''] = REST_OF_LINE.exec(text.slice(end)) ?? []
   const value = rest.reduceRight<unknown>((inner, name) => ({ [name]: inner }), entry)
-  const content = `${breakBefore(text, last)}${JSON.stringify(key)}: ${written(text, last, value)}`
+  const content = `${breakBefore(text, last)}${JSON.stringify(key)}: ${formatLikeNeighbour(text, last, value)}`
   if (comma !== '') return [{ offset: end + line.length, length: 0, content: `${content},` }]
   return [
     { offset: end, length: 0, content: ',' },
@@ -84,7 +89,7 @@ function linesOf(text: string, property: Node | undefined): Edit[] | null {
 }
 
 /** Formats a value like its neighbour: over several lines, unless the neighbour shares a line. */
-function written(text: string, neighbour: Node, value: unknown): string {
+function formatLikeNeighbour(text: string, neighbour: Node, value: unknown): string {
   const indent = indentOf(text, neighbour)
   if (indent === null) return JSON.stringify(value)
   const unit = /^\t/m.test(text) ? '\t' : '  '

@@ -20,13 +20,13 @@ const TOKEN_HEADER = 'X-Service-Token'
 const TOKEN_VARIABLE = 'SERVICE_TOKEN'
 
 /** A program that replaces `variable` in headers with the value of SERVICE_TOKEN. */
-const expanding = (variable: string) => (headers: ReachedServer['headers']) => ({
+const expandVariable = (variable: string) => (headers: ReachedServer['headers']) => ({
   ...headers,
   [TOKEN_HEADER]: variable,
 })
-const inBraces = expanding(`\${${TOKEN_VARIABLE}}`)
-const afterEnv = expanding(`\${env:${TOKEN_VARIABLE}}`)
-const afterEnvInBraces = expanding(`{env:${TOKEN_VARIABLE}}`)
+const inBraces = expandVariable(`\${${TOKEN_VARIABLE}}`)
+const afterEnv = expandVariable(`\${env:${TOKEN_VARIABLE}}`)
+const afterEnvInBraces = expandVariable(`{env:${TOKEN_VARIABLE}}`)
 const typeOf = ({ isSse }: ReachedServer) => (isSse ? 'sse' : 'http')
 
 /** Each program's documented format. Cursor and opencode find out the transport. */
@@ -94,7 +94,7 @@ export function remoteServerOf(
   const counts = given.user ? environment?.origin !== 'default' : environment?.origin === 'flag'
   return {
     url,
-    name: checkedName(given.name ?? label),
+    name: requireName(given.name ?? label),
     secret,
     environment: counts ? environment?.value : undefined,
   }
@@ -105,10 +105,10 @@ export function entryName(remote: RemoteServer | null, { name, secret, remove }:
   if (remote) return remote.name
   if (secret !== undefined || (name !== undefined && !remove))
     throw new CliError('usage', '--name and --secret belong to --mcp-server')
-  return name === undefined ? SERVER_NAME : checkedName(name)
+  return name === undefined ? SERVER_NAME : requireName(name)
 }
 
-function checkedName(name: string): string {
+function requireName(name: string): string {
   if (/^[\w-]+$/.test(name) && name !== SERVER_NAME) return name
   throw new CliError(
     'usage',
@@ -131,7 +131,7 @@ function labelOf(host: string): string {
 }
 
 /** The address in forward mode, and the headers but for the token. A URL that ends in /sse has the older transport. */
-export function reachedThrough(
+export function toReachedServer(
   resolver: string,
   { url, secret, environment }: RemoteServer,
 ): ReachedServer {

@@ -1,6 +1,6 @@
 /** Allowing a request: a person sees all of it, is asked, and signs. */
 import { type ReleaseWindow, releaseRequest } from '../../client/approvals/release.ts'
-import { type VerifiedRequest, verifiedRequest } from '../../client/approvals/verify.ts'
+import { readVerifiedRequest, type VerifiedRequest } from '../../client/approvals/verify.ts'
 import type { Context } from '../context.ts'
 import { placeOf, projectNames, type WorkspaceScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -48,7 +48,7 @@ function scopeOf({ host, methods, path_prefix }: ReleaseWindow) {
 }
 
 export function readRequest(scope: WorkspaceScope, id: string): Promise<VerifiedRequest> {
-  return verifiedRequest(placeOf(scope), id)
+  return readVerifiedRequest(placeOf(scope), id)
 }
 
 export function nowOf({ host }: Context): Date {

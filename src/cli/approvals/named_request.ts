@@ -1,5 +1,5 @@
 /** Finds a request or proposal by its ID, or by a unique part of it. */
-import { type ApprovalStatus, listedApprovals } from '../../client/actions/approvals.ts'
+import { type ApprovalStatus, fetchApprovals } from '../../client/actions/approvals.ts'
 import type { WorkspacePlace } from '../../client/workspace.ts'
 import { isUuid } from '../../core/validation/validate.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -18,7 +18,7 @@ export async function requestNamed(
   statuses: readonly ApprovalStatus[] | null,
 ): Promise<string> {
   if (isUuid(typed)) return typed.toLowerCase()
-  const ids = (await listedApprovals(place, statuses)).map(({ id }) => id)
+  const ids = (await fetchApprovals(place, statuses)).map(({ id }) => id)
   return idNamed(ids, typed, { what: 'request', list: 'approvals list' })
 }
 

@@ -16,9 +16,9 @@ const PIECES = /(?:[^\S\n]|\u2800){9,}|\n(?:(?:[^\S\n]|\u2800)*\n){9,}|./gsu
 export type QuoteLimits = { width: number; most: number; more: string }
 
 /** At most `most` rows. A last row has the number of bytes that are not shown, and where to read them. */
-export function quoted(text: string, { width, most, more }: QuoteLimits): string[] {
+export function quoteText(text: string, { width, most, more }: QuoteLimits): string[] {
   const rows: string[] = []
-  for (const { row, from } of wrapped(text, Math.max(NARROWEST, width - GUTTER.length))) {
+  for (const { row, from } of wrapRows(text, Math.max(NARROWEST, width - GUTTER.length))) {
     if (rows.length === most) {
       const left = utf8(text.slice(from)).length.toLocaleString('en')
       return [...rows, `… ${left} more bytes; print all of it with \`${more}\``]
@@ -31,13 +31,13 @@ export function quoted(text: string, { width, most, more }: QuoteLimits): string
 type Row = { row: string; from: number }
 
 /** Rows of a text, with the place where each begins. */
-function* wrapped(text: string, width: number): Generator<Row, void> {
+function* wrapRows(text: string, width: number): Generator<Row, void> {
   let row = ''
   let used = 0
   let from = 0
   for (const { 0: piece, index } of text.matchAll(PIECES)) {
     const isBreak = piece.startsWith('\n')
-    const shown = isBreak ? '' : shownAs(piece)
+    const shown = isBreak ? '' : escapePiece(piece)
     const cells = cellsOf(shown)
     if (isBreak || used + cells > width) {
       yield { row, from }
@@ -52,7 +52,7 @@ function* wrapped(text: string, width: number): Generator<Row, void> {
   yield { row, from }
 }
 
-function shownAs(piece: string): string {
+function escapePiece(piece: string): string {
   if (piece === '\t') return '⇥'
   return [...piece].length > 1 ? runOf(piece.length) : piece
 }

@@ -1,11 +1,11 @@
 /** A request for approval as a person reads it: all that will be sent, and who asks for it. */
-import { type HeldUse, longestWindow } from '../../client/approvals/release.ts'
+import { findLongestWindow, type HeldUse } from '../../client/approvals/release.ts'
 import type { VerifiedRequest } from '../../client/approvals/verify.ts'
 import { comparePlaces } from '../../core/crypto/approval/call.ts'
 import { printable } from '../../core/printable.ts'
-import { relativeTime } from '../terminal/moments.ts'
+import { formatRelativeTime } from '../terminal/moments.ts'
 import { bodySize, callFacts } from './call_facts.ts'
-import { type QuoteLimits, quoted } from './quoted.ts'
+import { type QuoteLimits, quoteText } from './quoted.ts'
 
 const LABEL = 'secrets'.length + 2
 /** Rows of a body and of a query, and of any other text. */
@@ -33,19 +33,19 @@ export function requestLines(request: VerifiedRequest, { projects, now, width }:
     most: MOST_FIELD_ROWS,
     more: `cloakroom approvals show ${approval.id} --json`,
   }
-  const each = (texts: readonly string[]) => texts.flatMap((text) => quoted(text, limits))
-  const expiry = `${relativeTime(approval.requested_at, now)}, expires ${relativeTime(approval.expires_at, now)}`
+  const joinEach = (texts: readonly string[]) => texts.flatMap((text) => quoteText(text, limits))
+  const expiry = `${formatRelativeTime(approval.requested_at, now)}, expires ${formatRelativeTime(approval.expires_at, now)}`
   const places = call.secrets.map((used) => secretLine(request, used, projects))
   return [
-    ...field('call', quoted(target, { ...limits, most: MOST_ROWS })),
+    ...field('call', quoteText(target, { ...limits, most: MOST_ROWS })),
     ...field('query', queryRows(url, limits)),
-    ...field('headers', each(call.headers.map(([name, value]) => `${name}: ${value}`))),
+    ...field('headers', joinEach(call.headers.map(([name, value]) => `${name}: ${value}`))),
     ...field('body', bodyRows(request, limits)),
-    ...field('secrets', each(places)),
-    ...field('agent', each([approval.agent])),
+    ...field('secrets', joinEach(places)),
+    ...field('agent', joinEach([approval.agent])),
     ...field('', [`The name is not signed. The token is …${tokenSuffix(request)}, labelled:`]),
-    ...field('token', each([request.grant.label])),
-    ...field('reason', reason === null ? ['(none given)'] : [WRITTEN, ...each([reason])]),
+    ...field('token', joinEach([request.grant.label])),
+    ...field('reason', reason === null ? ['(none given)'] : [WRITTEN, ...joinEach([reason])]),
     ...field('asked', [expiry]),
     ...field('id', [approval.id]),
   ]
@@ -64,8 +64,8 @@ function queryRows(url: URL, limits: QuoteLimits): string[] {
   if (url.search === '') return []
   const decoded = [...url.searchParams].map(([name, value]) => `${name} = ${value}`)
   const isEncoded = /[%+]/.test(url.search)
-  const sent = isEncoded ? ['as sent:', ...quoted(url.search, limits)] : []
-  return [...quoted(decoded.join('\n'), { ...limits, most: MOST_ROWS }), ...sent]
+  const sent = isEncoded ? ['as sent:', ...quoteText(url.search, limits)] : []
+  return [...quoteText(decoded.join('\n'), { ...limits, most: MOST_ROWS }), ...sent]
 }
 
 function bodyRows(request: VerifiedRequest, limits: QuoteLimits): string[] {
@@ -77,7 +77,7 @@ function bodyRows(request: VerifiedRequest, limits: QuoteLimits): string[] {
   const size = `${type ?? 'no type'}, ${bodySize(request)}`
   if (body === null) return [size, 'not shown (not text, or over 64 KiB)']
   const more = `cloakroom approvals show ${approval.id} --body`
-  return [size, ...quoted(body, { ...limits, most: MOST_ROWS, more })]
+  return [size, ...quoteText(body, { ...limits, most: MOST_ROWS, more })]
 }
 
 type Used = VerifiedRequest['call']['secrets'][number]
@@ -98,5 +98,5 @@ export function requestData(request: VerifiedRequest) {
   const { details: _, statement, signature, grant, ...stored } = approval
   const by = held.some((secret) => secret.by === 'admin') ? 'admin' : 'member'
   const shown = { ...stored, ...callFacts(request), verified: true }
-  return { ...shown, call, body, reason, by, longest_window: longestWindow(held) }
+  return { ...shown, call, body, reason, by, longest_window: findLongestWindow(held) }
 }

@@ -1,5 +1,5 @@
 /** The options of `approvals allow` that release more than one call. */
-import { longestWindow, type ReleaseWindow } from '../../client/approvals/release.ts'
+import { findLongestWindow, type ReleaseWindow } from '../../client/approvals/release.ts'
 import type { VerifiedRequest } from '../../client/approvals/verify.ts'
 import { policyPathMatches } from '../../core/policy/path.ts'
 import { callMethods } from '../../core/policy/policy.ts'
@@ -42,7 +42,7 @@ export function windowFor(request: VerifiedRequest, options: WindowOptions): Rel
 }
 
 function secondsOf({ held }: VerifiedRequest, text: string): number {
-  const most = longestWindow(held)
+  const most = findLongestWindow(held)
   const [strictest] = [...held].sort((one, other) => one.ttlSeconds - other.ttlSeconds)
   const name = strictest?.key ?? ''
   if (most === 0)

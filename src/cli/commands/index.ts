@@ -165,7 +165,7 @@ export function loadCommands(words: readonly string[]): Promise<(Spec | Group)[]
   )
 }
 
-const notLoaded = () => Promise.reject(new Error('this command was not loaded'))
+const throwNotLoaded = () => Promise.reject(new Error('this command was not loaded'))
 
 async function specOf(
   usage: string,
@@ -177,6 +177,6 @@ async function specOf(
   const isNamed = words.includes(name) || words.includes(ALIASES[name] ?? name)
   const isMeant = isNamed && (group === undefined || words.includes(group))
   const load = isMeant ? files[group === undefined ? name : `${group} ${name}`] : undefined
-  if (!load) return { usage, about, examples: [], options: [], run: notLoaded }
+  if (!load) return { usage, about, examples: [], options: [], run: throwNotLoaded }
   return { ...(await load()).default, about }
 }

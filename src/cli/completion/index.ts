@@ -90,7 +90,7 @@ async function valuesOf(
 
 async function topicWords(prefix: string): Promise<Answer> {
   const { readPages } = await import('../../console/docs/texts.ts')
-  const { namedTopics } = await import('../help/topics.ts')
+  const { nameTopics: namedTopics } = await import('../help/topics.ts')
   const topics = [...namedTopics(await readPages())]
   const candidates = topics.map(([name, { title }]) => ({ word: `${prefix}${name}`, about: title }))
   return { candidates, shell: 'done' }

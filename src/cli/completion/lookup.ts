@@ -6,7 +6,7 @@ import { listMembers, listWorkspacesEndpoint } from '../../features/workspaces/c
 import { type Account, FIRST_SLOT } from '../accounts/registry.ts'
 import { type Context, type GlobalOptions, openContext } from '../context.ts'
 import type { Host } from '../host.ts'
-import { learning } from '../session/session.ts'
+import { withNameLearning } from '../session/session.ts'
 import { type KnownName, type ListName, type Names, namesOf } from './names.ts'
 import type { NameKind } from './sources.ts'
 
@@ -29,17 +29,17 @@ export async function namesFor(
   const names = namesOf(context.env, account)
   const lookup = { names, api: apiOf(context, account, names), context }
   const say = (list: readonly KnownName[]) => found(list.map(({ name }) => name))
-  if (kind === 'workspaces') return void (await listed(lookup, ['workspaces'], say))
-  const workspace = await chosen(lookup, ['workspaces'], context.settings.workspace?.value)
+  if (kind === 'workspaces') return void (await lookUpList(lookup, ['workspaces'], say))
+  const workspace = await chooseId(lookup, ['workspaces'], context.settings.workspace?.value)
   if (workspace === null) return
   if (kind === 'projects' || kind === 'agents' || kind === 'members')
-    return void (await listed(lookup, [kind, workspace], say))
-  const project = await chosen(lookup, ['projects', workspace], context.settings.project?.value)
+    return void (await lookUpList(lookup, [kind, workspace], say))
+  const project = await chooseId(lookup, ['projects', workspace], context.settings.project?.value)
   if (project === null) return
   const environment = context.settings.environment?.value ?? ''
   const wanted: ListName =
     kind === 'secrets' ? [kind, project, environment] : ['environments', project]
-  await listed(lookup, wanted, say)
+  await lookUpList(lookup, wanted, say)
 }
 
 /**
@@ -55,7 +55,7 @@ function apiOf(
   const open = async (): Promise<Api> => {
     const stored = await (await accounts.store(slot)).read()
     if (stored?.server !== server) throw new Error('no session')
-    return learning(
+    return withNameLearning(
       openApi(server, () => stored.access),
       names,
     )
@@ -66,7 +66,7 @@ function apiOf(
   }
 }
 
-async function listed(
+async function lookUpList(
   { names, api }: Lookup,
   list: ListName,
   say: (list: readonly KnownName[]) => void = () => {},
@@ -85,12 +85,12 @@ async function listed(
 }
 
 /** The id of the one that is named; else the personal workspace, which comes first, or the only project. */
-async function chosen(
+async function chooseId(
   lookup: Lookup,
   list: ListName,
   named: string | undefined,
 ): Promise<string | null> {
-  const all = await listed(lookup, list)
+  const all = await lookUpList(lookup, list)
   const [only, another] = all
   const isObvious = only !== undefined && (list[0] === 'workspaces' || another === undefined)
   if (named === undefined) return isObvious ? only.id : null

@@ -133,13 +133,13 @@ function namesIn(endpoint: Endpoint, input: unknown, answer: unknown): Learned {
   const { workspace_id = '', project_id = '' } = { ...query, ...params }
   switch (endpoint.name as Listing['name']) {
     case 'workspaces.list':
-      return [[['workspaces'], namedIn(personalFirst(answer))]]
+      return [[['workspaces'], readNames(personalFirst(answer))]]
     case 'projects.list':
-      return [[['projects', workspace_id], namedIn(answer)]]
+      return [[['projects', workspace_id], readNames(answer)]]
     case 'agents.list':
-      return [[['agents', workspace_id], namedIn(answer)]]
+      return [[['agents', workspace_id], readNames(answer)]]
     case 'members.list':
-      return [[['members', workspace_id], namedIn(answer, 'email')]]
+      return [[['members', workspace_id], readNames(answer, 'email')]]
     case 'projects.environments':
       return [[['environments', project_id], environmentsIn(answer)]]
     case 'projects.coverage':
@@ -149,7 +149,7 @@ function namesIn(endpoint: Endpoint, input: unknown, answer: unknown): Learned {
   }
 }
 
-function namedIn(answer: unknown, field = 'name'): KnownName[] {
+function readNames(answer: unknown, field = 'name'): KnownName[] {
   const rows = answer as Record<string, unknown>[]
   return rows.map((row) => ({ id: String(row.id ?? ''), name: String(row[field]) }))
 }

@@ -64,11 +64,11 @@ export async function resolveClient(
     }
     context.output.warn('The provider does not accept client metadata documents; registering.')
   }
-  const client = clientId === undefined ? {} : await givenClient(context, clientId, options, preset)
-  return chooseClient(client, chosen, { redirectUri, scope: requestedScope(options, chosen) }, send)
+  const client = clientId === undefined ? {} : await readClient(context, clientId, options, preset)
+  return chooseClient(client, chosen, { redirectUri, scope: selectScope(options, chosen) }, send)
 }
 
-async function givenClient(
+async function readClient(
   { host }: Context,
   clientId: string,
   options: ProviderOptions,
@@ -87,7 +87,7 @@ async function givenClient(
   return { clientId, clientSecret, clientAuth }
 }
 
-export function requestedScope(
+export function selectScope(
   { scope, url }: ProviderOptions,
   chosen: ChosenProvider,
 ): string | undefined {

@@ -1,5 +1,5 @@
 /** The hosts that a root needs on the allowlist: its token endpoint, and where the credential is used. */
-import { allowHosts, uncoveredHosts } from '../../client/actions/allowlist.ts'
+import { allowHosts, listUncoveredHosts } from '../../client/actions/allowlist.ts'
 import { matrix, permits, roleRefusal } from '../../core/roles.ts'
 import type { Context } from '../context.ts'
 import { type ProjectScope, placeOf } from '../scope.ts'
@@ -17,7 +17,7 @@ export async function settleHosts(
   hosts: readonly string[],
   isAllowed: boolean,
 ): Promise<{ allowed: string[]; missing: string[] }> {
-  const missing = await uncoveredHosts(placeOf(scope), hosts)
+  const missing = await listUncoveredHosts(placeOf(scope), hosts)
   if (missing.length === 0) return { allowed: [], missing }
   if (isAllowed) {
     await allowHosts(placeOf(scope), missing)

@@ -4,10 +4,10 @@ import { logInByPassword, type OpenSession, signUp } from '../../client/account/
 import { allowHosts } from '../../client/actions/allowlist.ts'
 import { endToken } from '../../client/actions/end_tokens.ts'
 import { makeToken } from '../../client/agents/tokens.ts'
-import { openWriter, storing } from '../../client/environment.ts'
+import { openWriter, storeRows } from '../../client/environment.ts'
 import { Chains, type KnownChains } from '../../client/signed/chain.ts'
 import { sealSecret } from '../../client/vault.ts'
-import { type OpenWorkspace, signedWorkspace } from '../../client/workspace.ts'
+import { type OpenWorkspace, toSignedWorkspace } from '../../client/workspace.ts'
 import { uuidv7 } from '../../core/crypto/encoding.ts'
 import { registerAgent } from '../../features/agents/contract.ts'
 import { listLinks } from '../../features/links/contract.ts'
@@ -39,7 +39,7 @@ export async function prepare(stage: Stage, narrator: Narrator): Promise<Owner> 
   const [email, password] = ['ada@example.com', 'a long passphrase that stays here']
   await signUp(stage.controlPlane, email, password)
   const session = await logInByPassword(stage.controlPlane, email, password)
-  const workspace = opened(session)
+  const workspace = openFirstWorkspace(session)
   narrator.show('server', stage.controlPlane)
   narrator.show('account', email)
   narrator.check(
@@ -57,7 +57,7 @@ export async function prepare(stage: Stage, narrator: Narrator): Promise<Owner> 
     value: sealSecret(workspace, { ...place, key }, null, value),
   }))
   const { created } = await openWriter({ ...place, api, workspace })(
-    storing(secrets),
+    storeRows(secrets),
     (manifest) => {
       const stored = { project_id: projectId, environment: ENVIRONMENT, secrets, manifest }
       return api.call(upsertSecrets, { body: stored })
@@ -73,12 +73,16 @@ export async function prepare(stage: Stage, narrator: Narrator): Promise<Owner> 
   return { session, workspace, projectId }
 }
 
-function opened({ api, seed, workspaces: [workspace] }: OpenSession): Owner['workspace'] {
+function openFirstWorkspace({
+  api,
+  seed,
+  workspaces: [workspace],
+}: OpenSession): Owner['workspace'] {
   if (!workspace || !seed) throw new Error('no workspace opened')
   const readLinks = (workspace_id: string, after: number) =>
     api.call(listLinks, { params: { workspace_id }, query: { after } })
   const chains = new Chains(readLinks, NOTHING_KNOWN, { met: () => {}, rekeyed: () => {} })
-  return signedWorkspace(workspace, { chains, identity: () => identityOf(seed) })
+  return toSignedWorkspace(workspace, { chains, identity: () => identityOf(seed) })
 }
 
 export async function createAgentWithToken(

@@ -94,7 +94,7 @@ async function startPaymentsApi(
       const { pathname } = new URL(request.url)
       const authorization = request.headers.get('authorization')
       received.push({ method: request.method, path: pathname, authorization })
-      if (!accepted.some((credential) => equal(credential, authorization ?? ''))) {
+      if (!accepted.some((credential) => checkEqual(credential, authorization ?? ''))) {
         return Response.json({ error: 'wrong credentials' }, { status: 401 })
       }
       const answer = { ok: true, charge: 'ch_1001' }
@@ -106,7 +106,7 @@ async function startPaymentsApi(
   return { port: server.port ?? 0, received, stop: () => server.stop(true) }
 }
 
-function equal(expected: string, given: string): boolean {
+function checkEqual(expected: string, given: string): boolean {
   const [a, b] = [Buffer.from(expected), Buffer.from(given)]
   return a.length === b.length && timingSafeEqual(a, b)
 }

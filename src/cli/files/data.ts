@@ -36,7 +36,7 @@ class Unreadable extends Error {
 }
 
 export function readJson(text: string): Reading {
-  return reading(() => {
+  return readTree(() => {
     const errors: ParseError[] = []
     const lineOf = lineNumbers(text)
     const root = parseTree(text, errors, { disallowComments: true })
@@ -47,7 +47,7 @@ export function readJson(text: string): Reading {
 }
 
 export function readYaml(text: string): Reading {
-  return reading(() => {
+  return readTree(() => {
     const counter = new LineCounter()
     const options = { logLevel: 'error', prettyErrors: false, lineCounter: counter } as const
     const document = parseDocument(text, options)
@@ -58,7 +58,7 @@ export function readYaml(text: string): Reading {
   })
 }
 
-function reading(parse: () => Tree): Reading {
+function readTree(parse: () => Tree): Reading {
   try {
     return entriesOf(parse())
   } catch (error) {
@@ -82,18 +82,18 @@ function jsonTree(text: string, node: JsonNode, lineOf: (offset: number) => numb
     if (!name || !value) throw new Unreadable(lineOf(offset), 'this is not JSON')
     return [String(getNodeValue(name)), jsonTree(text, value, lineOf), lineOf(name.offset)] as const
   })
-  return { line, names: distinct(names) }
+  return { line, names: requireDistinct(names) }
 }
 
 function jsonScalar(text: string, { type, offset, length, value }: JsonNode) {
   if (type === 'null') return { fault: NO_VALUE }
   const written = text.slice(offset, offset + length)
-  if (type === 'number') return exactNumber(Number(written), written)
+  if (type === 'number') return requireExactNumber(Number(written), written)
   return { text: type === 'string' ? String(value) : written }
 }
 
 /** Programs agree on integers. They format other numbers differently. */
-function exactNumber(value: number, written: string) {
+function requireExactNumber(value: number, written: string) {
   const isExact = Number.isSafeInteger(value) && String(value) === written
   return isExact ? { text: written } : { fault: NUMBER }
 }
@@ -112,7 +112,7 @@ function yamlTree(document: Document, node: unknown, lineOf: LineOf): Tree {
       const name = nameOf(key, at)
       return [name, yamlTree(document, value, lineOf), at] as const
     })
-    return { line, names: distinct(names) }
+    return { line, names: requireDistinct(names) }
   }
   return { line, ...(isScalar(target) ? yamlScalar(target) : { fault: NO_VALUE }) }
 }
@@ -127,7 +127,7 @@ function yamlScalar({ value, source = '', tag }: Scalar) {
   if (tag !== undefined && tag !== 'tag:yaml.org,2002:str')
     return { fault: 'has an unsupported tag' }
   if (value === null) return { fault: NO_VALUE }
-  if (typeof value === 'number') return exactNumber(value, source)
+  if (typeof value === 'number') return requireExactNumber(value, source)
   if (typeof value === 'boolean') return { text: source }
   return typeof value === 'string' ? { text: value } : { fault: NUMBER }
 }
@@ -150,7 +150,7 @@ function yamlFault({ code, pos }: YAMLError, text: string): string {
 
 type Names = readonly (readonly [name: string, value: Tree, line: number])[]
 
-function distinct(names: Names): Names {
+function requireDistinct(names: Names): Names {
   const seen = new Set<string>()
   for (const [name, , line] of names) {
     if (seen.has(name)) throw new Unreadable(line, `${name} occurs twice`)
@@ -160,15 +160,17 @@ function distinct(names: Names): Names {
 }
 
 function entriesOf(tree: Tree): Reading {
-  const inner = unwrapped(tree)
+  const inner = unwrapTree(tree)
   if ('items' in inner) return infisical(inner.items)
   if (!('names' in inner))
     throw new Unreadable(inner.line, 'the file must contain names with text values')
-  return collected(inner.names.map(([name, value, line]) => ({ name, line, value: plain(value) })))
+  return collectValues(
+    inner.names.map(([name, value, line]) => ({ name, line, value: simplifyTree(value) })),
+  )
 }
 
 /** The content of `secrets` in exports. */
-function unwrapped(tree: Tree): Tree {
+function unwrapTree(tree: Tree): Tree {
   if (!('names' in tree)) return tree
   const secrets = tree.names.find(([name]) => name === 'secrets')
   if (secrets === undefined || 'text' in secrets[1] || 'fault' in secrets[1]) return tree
@@ -178,14 +180,14 @@ function unwrapped(tree: Tree): Tree {
 }
 
 /** From Doppler's `secrets download --format json` without flattening, which has the values that programs get. */
-function plain(tree: Tree): Tree {
+function simplifyTree(tree: Tree): Tree {
   if (!('names' in tree)) return tree
   return fieldOf(tree.names, 'computed') ?? tree
 }
 
 /** Infisical's export, and its older names for the same. */
 function infisical(items: readonly Tree[]): Reading {
-  return collected(
+  return collectValues(
     items.map((item) => {
       const fields = 'names' in item ? item.names : []
       const name = fieldOf(fields, 'key') ?? fieldOf(fields, 'secretKey')
@@ -201,7 +203,7 @@ function fieldOf(names: Names, wanted: string): Tree | undefined {
   return names.find(([name]) => name === wanted)?.[1]
 }
 
-function collected(all: readonly { name: string; line: number; value: Tree }[]): Reading {
+function collectValues(all: readonly { name: string; line: number; value: Tree }[]): Reading {
   const found: Located[] = []
   const faults: LineFault[] = []
   for (const { name, line, value } of all) {

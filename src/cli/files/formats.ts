@@ -1,6 +1,6 @@
 /** Files of secrets as people have them: dotenv, JSON, YAML, and the exports of Doppler and Infisical. */
 import { basename } from 'node:path'
-import { tooLarge } from '../../client/actions/set_secrets.ts'
+import { explainTooLarge } from '../../client/actions/set_secrets.ts'
 import { faultOfSecretName, parseDotenv, writeDotenvValue } from '../../client/secrets/dotenv.ts'
 import { fromUtf8 } from '../../core/crypto/encoding.ts'
 import type { Host } from '../host.ts'
@@ -51,18 +51,18 @@ export function readValues(
   const isJson = /\.json$/i.test(file) || /^\s*[[{]/.test(text)
   const isYaml = /\.ya?ml$/i.test(file)
   if (dialect !== undefined) return fromDialect(file, text, dialect, note)
-  if (isJson) return checked(file, readJson(text))
-  if (isYaml) return checked(file, readYaml(text))
-  return checked(file, readDotenv(file, text, note))
+  if (isJson) return checkReading(file, readJson(text))
+  if (isYaml) return checkReading(file, readYaml(text))
+  return checkReading(file, readDotenv(file, text, note))
 }
 
 /** @throws CliError */
-function checked(file: string, { found, faults }: Reading): Values {
+function checkReading(file: string, { found, faults }: Reading): Values {
   if (faults.length > 0) {
     const lines = faults.map(({ line, reason }) => `${file}, line ${line}: ${reason}`)
-    throw new CliError('invalid_file', limited(lines), 'nothing was stored')
+    throw new CliError('invalid_file', limitLines(lines), 'nothing was stored')
   }
-  return checkedValues(found, file)
+  return checkValues(found, file)
 }
 
 /** The last of several values of a name counts, as for all programs that read the dialect; that is noted. */
@@ -72,7 +72,7 @@ function fromDialect(file: string, text: string, dialect: Dialect, note: Note): 
   const replaced = reading.found.filter(({ name, value }) => last.get(name)?.value !== value)
   for (const name of new Set(replaced.map(({ name }) => name)))
     note(`${name} is in ${file} more than once: the last value is used`)
-  return checked(file, { ...reading, found: [...last.values()] })
+  return checkReading(file, { ...reading, found: [...last.values()] })
 }
 
 function readDotenv(file: string, text: string, note: Note): Reading {
@@ -86,12 +86,12 @@ function readDotenv(file: string, text: string, note: Note): Reading {
 type Checked = { name: string; value: string; line?: number }
 
 /** @throws CliError that lists all names and values that cannot be stored as they are */
-export function checkedValues(entries: readonly Checked[], file?: string): Values {
+export function checkValues(entries: readonly Checked[], file?: string): Values {
   const values = new Map<string, string>()
   const faults: { at: string; reason: string; isSize: boolean }[] = []
   for (const { name, value, line } of entries) {
     const at = file === undefined || line === undefined ? '' : `${file}, line ${line}: `
-    const size = tooLarge(name, value)
+    const size = explainTooLarge(name, value)
     const reason = reasonAgainst(name, value, values.get(name)) ?? size
     if (reason !== null) faults.push({ at, reason, isSize: reason === size })
     values.set(name, value)
@@ -100,7 +100,7 @@ export function checkedValues(entries: readonly Checked[], file?: string): Value
   const isSize = faults.every((fault) => fault.isSize)
   throw new CliError(
     isSize ? 'value_too_large' : 'usage',
-    limited(faults.map(({ at, reason }) => `${at}${reason}`)),
+    limitLines(faults.map(({ at, reason }) => `${at}${reason}`)),
     isSize
       ? 'nothing was stored; store a link to a large file, or split it into several secrets'
       : 'nothing was stored',
@@ -110,7 +110,7 @@ export function checkedValues(entries: readonly Checked[], file?: string): Value
 /** Faults that fit a screen. */
 const MAX_LINES = 20
 
-function limited(lines: readonly string[]): readonly string[] {
+function limitLines(lines: readonly string[]): readonly string[] {
   const more = lines.length - MAX_LINES
   return more > 0 ? [...lines.slice(0, MAX_LINES), `and ${more} more`] : lines
 }
@@ -180,7 +180,7 @@ function dialectLines(sorted: Sorted, dialect: Dialect): string {
   if (refused.length === 0) return lines.join('')
   throw new CliError(
     'unreadable_value',
-    [...limited(refused), 'nothing was written'],
+    [...limitLines(refused), 'nothing was written'],
     'choose another --dialect, or json or yaml with --format',
   )
 }

@@ -89,20 +89,20 @@ function realPathOf(path: string): string | null {
 type Bounds = { most: number; flags: number; file?: string }
 
 function read(path: string, { most, flags, file: place = path }: Bounds): Buffer | null {
-  const file = opened(path, place, flags)
+  const file = openForReading(path, place, flags)
   if (file === null) return null
   try {
     const stat = fstatSync(file)
     const kind = stat.isDirectory() ? 'a folder' : 'not a regular file'
     if (!stat.isFile()) throw new CliError('invalid_file', `${path} is ${kind}`)
-    return drained(file, path, most)
+    return readFully(file, path, most)
   } finally {
     closeSync(file)
   }
 }
 
 /** Does not wait for the writer of a pipe. */
-function opened(path: string, place: string, flags: number): number | null {
+function openForReading(path: string, place: string, flags: number): number | null {
   try {
     return openSync(place, constants.O_RDONLY | constants.O_NONBLOCK | flags)
   } catch (error) {
@@ -121,11 +121,11 @@ function readStream({ streams }: Host, path: string): Buffer {
   const { stdin } = streams
   const isOwn = stdin === process.stdin || !INPUT.test(path)
   const bytes = isOwn ? readFileSync(path === '-' ? 0 : path) : Buffer.from(stdin.read() ?? '')
-  if (bytes.length > MOST_OF_NAMED) throw tooLong(path, MOST_OF_NAMED)
+  if (bytes.length > MOST_OF_NAMED) throw buildTooLongError(path, MOST_OF_NAMED)
   return bytes
 }
 
-function drained(file: number, name: string, most: number): Buffer {
+function readFully(file: number, name: string, most: number): Buffer {
   const chunks: Buffer[] = []
   let size = 0
   for (;;) {
@@ -133,11 +133,11 @@ function drained(file: number, name: string, most: number): Buffer {
     const length = readSync(file, chunk)
     if (length === 0) return Buffer.concat(chunks)
     size += length
-    if (size > most) throw tooLong(name, most)
+    if (size > most) throw buildTooLongError(name, most)
     chunks.push(chunk.subarray(0, length))
   }
 }
 
-function tooLong(name: string, most: number): CliError {
+function buildTooLongError(name: string, most: number): CliError {
   return new CliError('invalid_file', `${name} is too long: the limit is ${most} bytes`)
 }

@@ -2,7 +2,7 @@
 import { dirname } from 'node:path'
 import { type Host, pathFrom } from '../host.ts'
 import { CliError } from '../terminal/cli_error.ts'
-import { confirmed } from '../terminal/confirmed.ts'
+import { requireConfirmation } from '../terminal/confirmed.ts'
 import { demandInside, isThere, readNamedFile } from './read.ts'
 import { demandReplaceable, demandRoom, replaceFile } from './replace.ts'
 
@@ -67,5 +67,5 @@ async function askToReplace(host: Host, path: string, yes: boolean, reason: stri
       'replace it with --force, or give another file',
     )
   }
-  await confirmed(host, { yes }, `Replace ${path}?`)
+  await requireConfirmation(host, { yes }, `Replace ${path}?`)
 }

@@ -10,7 +10,7 @@ const INDENT = '    '
 export function renderForTerminal(markdown: string, look: Look): string {
   // Every second part is the code of a block.
   const parts = markdown.split(FENCED).map((part, at) => {
-    return at % 2 === 0 ? prose(part, look) : indented(part)
+    return at % 2 === 0 ? prose(part, look) : indentCode(part)
   })
   return `${parts
     .filter((part) => part !== '')
@@ -25,6 +25,6 @@ function prose(markdown: string, { width, colour }: Look): string {
   return Bun.markdown.ansi(marked, { columns: width, colors: colour }).replace(/^\n+|\s+$/g, '')
 }
 
-function indented(code: string): string {
+function indentCode(code: string): string {
   return code.trimEnd().replace(/^(?=.)/gm, INDENT)
 }

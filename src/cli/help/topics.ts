@@ -9,7 +9,7 @@ export function commandNames(): Set<string> {
 }
 
 /** The base name, or the path if an earlier page or a command has that name. */
-export function namedTopics(pages: readonly DocPage[]): Map<string, DocPage> {
+export function nameTopics(pages: readonly DocPage[]): Map<string, DocPage> {
   const commands = commandNames()
   const topics = new Map<string, DocPage>()
   for (const page of pages) {

@@ -10,7 +10,7 @@ type Data = Record<string, unknown>
 const BASE64_QUAD = 4
 
 /** `data` as JSON that takes at most `limit` bytes as a string of another JSON document, as on the wire. */
-export function boundedJson(data: Data, limit: number): string {
+export function boundJson(data: Data, limit: number): string {
   let shown = startsOf(data, limit)
   for (;;) {
     const text = printableJson(withCuts(data, shown))
@@ -18,12 +18,12 @@ export function boundedJson(data: Data, limit: number): string {
     if (excess <= 0) return text
     const [name, size] = largestOf(shown)
     if (name === null) return text
-    shown = { ...shown, [name]: shortened(shown[name], size - excess) }
+    shown = { ...shown, [name]: shortenValue(shown[name], size - excess) }
   }
 }
 
 /** `text` in at most `limit` bytes of JSON, and how much is missing. */
-export function boundedText(text: string, limit: number): string {
+export function boundText(text: string, limit: number): string {
   const shown = stringWithin(text.slice(0, limit), limit)
   return shown.length === text.length ? text : `${shown}… (${cutNote(text, shown)})`
 }
@@ -62,7 +62,7 @@ function largestOf(shown: Data): [name: string | null, size: number] {
   return largest
 }
 
-function shortened(value: unknown, room: number): unknown {
+function shortenValue(value: unknown, room: number): unknown {
   if (typeof value === 'string') return stringWithin(value, room)
   if (Array.isArray(value)) return elementsWithin(value, room)
   return Object.fromEntries(elementsWithin(Object.entries(value as Data), room))

@@ -14,7 +14,7 @@ import {
 import { z } from 'zod'
 import { CliError } from '../terminal/cli_error.ts'
 import { errorData, explain, sentences } from '../terminal/explain.ts'
-import { boundedJson, boundedText } from './bounded.ts'
+import { boundJson, boundText } from './bounded.ts'
 
 /** Bytes of a result as it is written. */
 export const RESULT_BYTES = 60_000
@@ -55,9 +55,9 @@ export function serveTools(server: Server, tools: readonly Tool[], advice: Model
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     try {
       const tool = tools.find(({ listed }) => listed.name === params.name)
-      if (!tool) throw unknownTool(params.name, tools)
+      if (!tool) throw buildUnknownToolError(params.name, tools)
       const data = await tool.run(params.arguments ?? {}, signal)
-      return resultOf(boundedJson(data, RESULT_BYTES - FRAME_BYTES))
+      return resultOf(boundJson(data, RESULT_BYTES - FRAME_BYTES))
     } catch (error) {
       return failureOf(error, advice)
     }
@@ -87,7 +87,7 @@ function parseArguments<I extends z.ZodObject>(name: string, input: I, args: unk
   throw new CliError('usage', [`${name} was not run.`, ...faults, `Arguments: ${known}.`])
 }
 
-function unknownTool(name: string, tools: readonly Tool[]): CliError {
+function buildUnknownToolError(name: string, tools: readonly Tool[]): CliError {
   const known = tools.map(({ listed }) => listed.name).join(', ')
   return new CliError('not_found', [`Unknown tool: ${name}.`, `Use one of: ${known}.`])
 }
@@ -101,9 +101,9 @@ function failureOf(error: unknown, advice: ModelAdvice): CallToolResult {
   const explanation = explain(error)
   const { hint: people, fix, code } = explanation
   const toModel = { ...explanation, hint: advice[code] ?? null, fix: null }
-  const text = boundedText(sentences(toModel).join('\n'), ERROR_BYTES)
+  const text = boundText(sentences(toModel).join('\n'), ERROR_BYTES)
   const forPeople = people === null ? {} : { for_people: { hint: people, ...(fix ? { fix } : {}) } }
-  const data = boundedJson({ ...errorData(toModel), ...forPeople }, ERROR_BYTES)
+  const data = boundJson({ ...errorData(toModel), ...forPeople }, ERROR_BYTES)
   return {
     content: [{ type: 'text', text }, ...(people === null ? [] : [partForPeople(people)])],
     structuredContent: { error: JSON.parse(data) },
@@ -112,6 +112,6 @@ function failureOf(error: unknown, advice: ModelAdvice): CallToolResult {
 }
 
 function partForPeople(hint: string): CallToolResult['content'][number] {
-  const text = boundedText(`For the user, not for you: ${hint}`, ERROR_BYTES)
+  const text = boundText(`For the user, not for you: ${hint}`, ERROR_BYTES)
   return { type: 'text', text, annotations: { audience: ['user'] } }
 }

@@ -89,7 +89,7 @@ function messageIn(line: Line): { message: JSONRPCMessage } | Refusal | null {
   }
   const text = fromUtf8(Buffer.concat(line.parts))
   if (text?.trim() === '') return null
-  const given = text === null ? undefined : parsed(text)
+  const given = text === null ? undefined : parseOrUndefined(text)
   if (given === undefined) return { id: null, code: PARSE_ERROR, refused: 'a line is not JSON' }
   const message = messageOf(given)
   if (message) return { message }
@@ -139,7 +139,7 @@ function idOfLong({ parts, end }: Line): Id {
 }
 
 /** `undefined` for invalid JSON. */
-function parsed(text: string): unknown {
+function parseOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -1,5 +1,5 @@
 /** Changes the policy of a stored secret without typing its value: decrypts and re-encrypts it on this machine. */
-import { type ProvenValue, provenValue } from '../../client/actions/stored_secrets.ts'
+import { type ProvenValue, readProvenValue } from '../../client/actions/stored_secrets.ts'
 import { policyInWords } from '../../client/secrets/policy_in_words.ts'
 import { isSamePolicy } from '../../core/crypto/secret_value.ts'
 import type { Policy } from '../../core/policy/policy.ts'
@@ -11,8 +11,8 @@ import { throwUnproven } from '../values/storing.ts'
 import { adviseReplacing } from './approval.ts'
 
 /** A policy that cannot decrypt the ciphertext is not authentic. @throws CliError */
-export function provenSecret(scope: ProjectScope, key: string): Promise<ProvenValue> {
-  return onSecret(scope, key, provenValue(environmentOf(scope), key).catch(throwUnproven))
+export function readProvenSecret(scope: ProjectScope, key: string): Promise<ProvenValue> {
+  return onSecret(scope, key, readProvenValue(environmentOf(scope), key).catch(throwUnproven))
 }
 
 /** Stores the same value under another policy, as a new version. */
@@ -22,7 +22,7 @@ export async function change(
   policyFor: (stored: ProvenValue, scope: ProjectScope) => Promise<Policy | null>,
 ): Promise<undefined> {
   const scope = await projectScope(context)
-  const stored = await provenSecret(scope, key)
+  const stored = await readProvenSecret(scope, key)
   const policy = await policyFor(stored, scope)
   const here = `${scope.project.name}/${scope.environment}: ${key}`
   const words = policyInWords(policy) || 'no restrictions'

@@ -24,7 +24,7 @@ export function withDefaults(context: Context, entries: readonly Entry[]): reado
   const added = entries.filter(
     ({ policy, expectedVersion }) => policy === undefined && expectedVersion === 0,
   )
-  const policy = added.length > 0 ? defaultPolicy(context) : null
+  const policy = added.length > 0 ? readProjectDefault(context) : null
   if (policy === null) return entries
   const names = added.map(({ key }) => key).join(', ')
   context.output.warn(`by ${PROJECT_FILE}: ${names} ${policyInWords(policy)}`)
@@ -32,12 +32,12 @@ export function withDefaults(context: Context, entries: readonly Entry[]): reado
 }
 
 /** The default policy, only for the project in the file. @throws CliError */
-function defaultPolicy({ settings, cwd }: Context): Policy | null {
+function readProjectDefault({ settings, cwd }: Context): Policy | null {
   const path = settings.project?.origin === 'project file' ? findProjectFile(cwd) : null
   const said = path === null ? undefined : readDefaultPolicy(path)
   if (said === undefined) return null
   const { success, data } = policySchema.safeParse(said)
-  if (success && data !== null && onlyNarrows(data)) return data
+  if (success && data !== null && isNarrowingOnly(data)) return data
   throw new CliError(
     'invalid_file',
     `the policy in ${path} is invalid or not only restrictive; nothing was stored`,
@@ -45,7 +45,7 @@ function defaultPolicy({ settings, cwd }: Context): Policy | null {
   )
 }
 
-function onlyNarrows({ allowed_locations: places = [], ...others }: Policy): boolean {
+function isNarrowingOnly({ allowed_locations: places = [], ...others }: Policy): boolean {
   return (
     Object.keys(others).every((field) => NARROWING.includes(field)) &&
     places.every((place) => USUAL_LOCATIONS.includes(place))

@@ -4,7 +4,7 @@ import { approvalInWords } from '../../client/secrets/policy_in_words.ts'
 import { type Policy, policy as policySchema } from '../../core/policy/policy.ts'
 import { faultOfDomain } from '../arguments.ts'
 import type { OptionValues } from '../command.ts'
-import { continued, nearNames } from '../named.ts'
+import { findNearNames, joinHints } from '../named.ts'
 import type { policyFieldOptions } from '../options.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
@@ -51,7 +51,7 @@ export const policyFields = Object.keys(fields)
 export const policyNames = [...Object.values(fields).map(({ name }) => name), 'sensitive', 'kind']
 
 /** Each field, with its default. */
-export function shownFields(policy: Policy | null): Record<string, unknown> {
+export function showFields(policy: Policy | null): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([word, { name, absent }]) => {
       const said = name === 'approval' ? approvalInWords(policy) : policy?.[name]
@@ -69,7 +69,7 @@ export function withFields(policy: Policy | null, options: FieldOptions): Policy
     const given = field.option === null ? undefined : options[field.option]
     if (given !== undefined) changed[field.name] = entriesOf(field, given)
   }
-  return checked(changed)
+  return checkPolicy(changed)
 }
 
 /** Fields that restrict nothing, and approval: removing it lets tokens decrypt the value, so it must be named. */
@@ -80,13 +80,13 @@ export function withoutFields(policy: Policy | null, words: readonly string[]): 
   const left: Record<string, unknown> = { ...policy }
   const gone = words.length > 0 ? words : policyFields.filter((word) => !MEANING.includes(word))
   for (const word of gone) delete left[fieldNamed(word).name]
-  return checked(left)
+  return checkPolicy(left)
 }
 
 function fieldNamed(word: string): Field {
   const field = Object.hasOwn(fields, word) ? fields[word] : undefined
   if (field) return field
-  const near = nearNames(word, policyFields)
+  const near = findNearNames(word, policyFields)
   const hint =
     near.length > 0 ? `did you mean ${near.join(', ')}?` : `use one of ${policyFields.join(', ')}`
   throw new CliError('usage', `unknown policy field ${word}`, hint)
@@ -100,7 +100,7 @@ function entriesOf({ name, commas }: Field, given: string | string[] | boolean):
   return name === 'allowed_methods' ? named.map((method) => method.toUpperCase()) : named
 }
 
-function checked(policy: Record<string, unknown>): Policy | null {
+function checkPolicy(policy: Record<string, unknown>): Policy | null {
   if (Object.keys(policy).length === 0) return null
   const { success, data, error } = policySchema.safeParse(policy)
   if (success) return data
@@ -108,7 +108,7 @@ function checked(policy: Record<string, unknown>): Policy | null {
   const [word = 'policy'] =
     Object.entries(fields).find(([, { name }]) => name === issue?.path[0]) ?? []
   if (word === 'domains') demandHosts(policy.allowed_domains)
-  if (issue?.code === 'invalid_value') throw unknownEntry(word, issue, policy)
+  if (issue?.code === 'invalid_value') throw describeUnknownEntry(word, issue, policy)
   throw new CliError(
     'usage',
     `--${word} is invalid: ${issue?.message}`,
@@ -125,17 +125,17 @@ function demandHosts(domains: unknown): void {
 }
 
 /** A word that is not in a field's list, with the near ones. */
-function unknownEntry(
+function describeUnknownEntry(
   word: string,
   { path, values }: z.core.$ZodIssueInvalidValue,
   policy: unknown,
 ) {
   const typed = path.reduce<unknown>((value, key) => Object(value)[key], policy)
-  const near = nearNames(String(typed), values.map(String))
+  const near = findNearNames(String(typed), values.map(String))
   const hint = `use one of ${values.join(', ')}`
   return new CliError(
     'usage',
     `--${word} is invalid: ${typed} is unknown`,
-    near.length > 0 ? continued(`did you mean ${near.join(', ')}?`, hint) : hint,
+    near.length > 0 ? joinHints(`did you mean ${near.join(', ')}?`, hint) : hint,
   )
 }

@@ -2,7 +2,7 @@
 import { type ListedProposal, readProposals } from '../../client/actions/proposals.ts'
 import type { WorkspacePlace } from '../../client/workspace.ts'
 import { idNamed } from '../approvals/named_request.ts'
-import { relativeTime } from '../terminal/moments.ts'
+import { formatRelativeTime } from '../terminal/moments.ts'
 
 /** By its ID, or a part of it. @throws CliError `not_found`, `ambiguous_name` */
 export async function proposalNamed(
@@ -34,7 +34,7 @@ export function proposalLines(
     `reason   "${reason}" (written by the agent)`,
     ...(hosts.length > 0 ? [`hosts    ${hosts.join(', ')}`] : []),
     ...named.map((text, at) => `${at === 0 ? 'secrets' : '       '}  ${text}`),
-    `status   ${status}, expires ${relativeTime(expires_at, now)}`,
+    `status   ${status}, expires ${formatRelativeTime(expires_at, now)}`,
     `id       ${id}`,
   ]
 }

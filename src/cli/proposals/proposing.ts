@@ -3,7 +3,7 @@ import { ApiError, type CallInput, openApi } from '../../client/http/api.ts'
 import { createProposal } from '../../features/proposals/contract.ts'
 import type { Context } from '../context.ts'
 import { asToken } from '../tokens/given_token.ts'
-import { atAddress } from '../wrong_address.ts'
+import { runAtAddress } from '../wrong_address.ts'
 
 /** Answers the state of an equal proposal, if there is one. @throws ApiError, AnswerError */
 export async function propose(
@@ -14,7 +14,7 @@ export async function propose(
 ) {
   const resolver = await context.resolver()
   const answering = openApi(resolver, () => token, { signal }).call(createProposal, { body })
-  return asToken(atAddress('resolver', resolver, answering))
+  return asToken(runAtAddress('resolver', resolver, answering))
 }
 
 const PROPOSABLE: readonly string[] = ['domain_blocked', 'unknown_secret']

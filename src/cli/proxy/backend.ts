@@ -8,14 +8,20 @@ import type { Backend, ProxyNotice } from '../../proxy/backend.ts'
 import { openLocalBackend } from '../../proxy/local/open.ts'
 import { VaultCache } from '../../proxy/local/vault_snapshot.ts'
 import { openUpload } from '../../proxy/outbox/upload.ts'
-import { remoteBackend } from '../../proxy/remote.ts'
+import { createRemoteBackend } from '../../proxy/remote.ts'
 import { openProxyBodies, readProxySettings } from '../../proxy/settings.ts'
 import type { Context } from '../context.ts'
 import { type ProjectScope, projectScope, type WorkspaceScope } from '../scope.ts'
 import type { Session } from '../session/session.ts'
 import { CliError } from '../terminal/cli_error.ts'
-import { type Agent, agentsOf, demandHome, knownAgent, usableIn } from '../tokens/agents.ts'
-import { environmentFor, namedProject } from '../tokens/given_token.ts'
+import {
+  type Agent,
+  agentsOf,
+  demandHome,
+  isUsableIn,
+  requireKnownAgent,
+} from '../tokens/agents.ts'
+import { environmentFor, readNamedProject } from '../tokens/given_token.ts'
 
 type Order = {
   way: 'remote' | 'local'
@@ -41,10 +47,10 @@ export async function openBackend(context: Context, order: Order): Promise<Backe
   if (parseToken(order.token)?.kind !== 'agt') {
     throw new CliError('invalid_token', 'this is not an agent token', 'agent tokens: svc_agt_…')
   }
-  return remoteBackend({
+  return createRemoteBackend({
     resolver: await context.resolver(),
     token: order.token,
-    projectId: namedProject(context).project_id ?? null,
+    projectId: readNamedProject(context).project_id ?? null,
     environment: (await environmentFor(context, order.token, 'resolver')).environment ?? null,
     notice: order.notice,
     bodies: openProxyBodies(readProxySettings(context.env)),
@@ -66,7 +72,7 @@ async function openAsAgent(context: Context, { agent, notice }: Order): Promise<
   const named = await agentOf({ session, workspace }, project.id, agent)
   const token = await issue(session, workspace.open, named, grants)
   const vault = new VaultCache(placeOf(session, workspace.id, project.id, environment))
-  return remoteBackend({
+  return createRemoteBackend({
     resolver: await context.resolver(),
     token: token.text,
     projectId: project.id,
@@ -113,19 +119,19 @@ async function openLocal(context: Context, order: Order): Promise<Backend> {
 }
 
 function placeOf(session: Session, workspaceId: string, projectId: string, environment: string) {
-  const workspace = () => openedAnew(session, workspaceId)
+  const workspace = () => reopenWorkspace(session, workspaceId)
   return { api: session.api, workspace, projectId, environment }
 }
 
 /** One that works in the project. @throws CliError for a name that is not there: none is made */
 async function agentOf(scope: WorkspaceScope, projectId: string, named: string) {
   try {
-    const usable = (await agentsOf(scope)).filter((agent) => usableIn(agent, projectId))
-    const agent = knownAgent(scope, usable, named, 'for this project')
+    const usable = (await agentsOf(scope)).filter((agent) => isUsableIn(agent, projectId))
+    const agent = requireKnownAgent(scope, usable, named, 'for this project')
     demandHome(scope, agent)
     return agent
   } catch (error) {
-    throw notPermitted(error)
+    throw explainNotPermitted(error)
   }
 }
 
@@ -134,7 +140,7 @@ function ownerOf({ session, workspace }: ProjectScope, agent: string | null) {
 }
 
 /** Membership and key as they are now. @throws ApiError without them, UntrustedKey for another key */
-async function openedAnew(session: Session, workspaceId: string): Promise<OpenWorkspace> {
+async function reopenWorkspace(session: Session, workspaceId: string): Promise<OpenWorkspace> {
   const found = (await session.workspaces()).find(({ id }) => id === workspaceId)
   if (found?.status === 'active' && found.open) return found.open
   if (found?.fault) throw found.fault
@@ -147,7 +153,7 @@ function openTokens(session: Session) {
   const make = async (workspaceId: string, agent: string) =>
     issue(
       session,
-      await openedAnew(session, workspaceId),
+      await reopenWorkspace(session, workspaceId),
       await agentKnownAs(session, workspaceId, agent),
       [],
     )
@@ -176,7 +182,7 @@ async function agentKnownAs(session: Session, workspaceId: string, agent: string
   const found = agents.find(({ id }) => id === agent) ?? agents.find(({ name }) => name === agent)
   if (found) {
     demandHome(scope, found)
-    return knownAgent(scope, [found], agent, 'of this workspace')
+    return requireKnownAgent(scope, [found], agent, 'of this workspace')
   }
   // A permanent failure: the record is set aside, and the others continue.
   throw new ApiError(409, { error_code: 'conflict' })
@@ -191,11 +197,11 @@ async function issue(
   try {
     return await issueRunToken({ api, workspace, agent, grants })
   } catch (error) {
-    throw notPermitted(error)
+    throw explainNotPermitted(error)
   }
 }
 
-function notPermitted(error: unknown): unknown {
+function explainNotPermitted(error: unknown): unknown {
   if (!(error instanceof ApiError) || error.code !== 'forbidden') return error
   return new CliError(
     'not_permitted',

@@ -1,5 +1,5 @@
 /** The variables of a command behind the proxy: a stand-in under the name of each credential, and settings. */
-import { unsafeReason } from '../../client/delivery/unsafe_variables.ts'
+import { explainUnsafeVariable } from '../../client/delivery/unsafe_variables.ts'
 import type { Backend, ProxyCredential } from '../../proxy/backend.ts'
 import { StandIns, unshaped, withStandIns } from '../../proxy/stand_ins/index.ts'
 
@@ -46,11 +46,11 @@ function reasonAgainst(
   taken: ReadonlySet<string>,
 ): string | null {
   if (taken.has(name.toUpperCase()) || OURS.test(name)) return 'set by the proxy itself'
-  const steered = unsafeReason(name)
+  const steered = explainUnsafeVariable(name)
   return steered === null ? reason && unshaped[reason] : `it ${steered}`
 }
 
 /** Values of unset variables stay placeholders in responses. */
 function steers(name: string): boolean {
-  return OURS.test(name) || unsafeReason(name) !== null
+  return OURS.test(name) || explainUnsafeVariable(name) !== null
 }

@@ -17,7 +17,7 @@ import { demandReplaceable, replaceFile } from '../files/replace.ts'
 import { type Host, pathFrom } from '../host.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { explain } from '../terminal/explain.ts'
-import { relativeTime } from '../terminal/moments.ts'
+import { formatRelativeTime } from '../terminal/moments.ts'
 import type { Delivered, Source } from '../values/delivered.ts'
 
 /** Milliseconds until a silent server counts as unavailable if there is a fallback. */
@@ -53,10 +53,10 @@ export function withFallback(source: Source, options: FallbackOptions): Source {
     ...source,
     deliver: async () => {
       const { server } = asked
-      const late = () =>
+      const isLate = () =>
         new LateAnswer(server, `did not respond within ${PATIENCE_MS / 1_000} seconds`)
       try {
-        const values = await withTimeout(PATIENCE_MS, source.deliver(), late)
+        const values = await withTimeout(PATIENCE_MS, source.deliver(), isLate)
         keep(values)
         return values
       } catch (error) {
@@ -95,7 +95,7 @@ function recall(source: Source, options: FallbackOptions, error: unknown): Deliv
   if (kept === null) throw new CliError('unreachable', `${message}, and ${path} does not exist yet`)
   const { fetchedAt, values } = kept
   const ageMs = now().getTime() - fetchedAt.getTime()
-  const age = `${relativeTime(fetchedAt, now())} (${fetchedAt.toISOString()})`
+  const age = `${formatRelativeTime(fetchedAt, now())} (${fetchedAt.toISOString()})`
   if (ageMs > maxAgeMs || ageMs < -SKEW_MS) {
     throw new CliError(
       'old_fallback',

@@ -79,7 +79,7 @@ function openChanges({ source, first, intervalMs, check, warn }: Watch) {
     const steady = await steadyVersion(source, version)
     const values = await source.deliver()
     seen = steady
-    const names = changedNames(known, values)
+    const names = listChangedNames(known, values)
     const against = names.length === 0 ? null : refusalBy(() => check(values))
     if (against !== null)
       warn(`${names.join(', ')} changed; the command continues unchanged: ${against}`)
@@ -87,7 +87,7 @@ function openChanges({ source, first, intervalMs, check, warn }: Watch) {
     known = values
     return { values, names }
   }
-  const next = async (): Promise<Change> => {
+  const waitForChange = async (): Promise<Change> => {
     for (let failures = 0; isOpen; ) {
       await Bun.sleep(waitMs(intervalMs, failures, Math.random()))
       try {
@@ -103,7 +103,7 @@ function openChanges({ source, first, intervalMs, check, warn }: Watch) {
     return new Promise(() => {})
   }
   return {
-    next,
+    next: waitForChange,
     close: () => {
       isOpen = false
     },
@@ -147,7 +147,7 @@ function refusalBy(check: () => void): string | null {
 }
 
 /** Names that are new, gone, or of another value. */
-export function changedNames(before: Delivered, after: Delivered): string[] {
+export function listChangedNames(before: Delivered, after: Delivered): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)])
   return [...names].filter((name) => before[name]?.value !== after[name]?.value).sort()
 }

@@ -8,7 +8,7 @@ import type { Endpoint } from '../../http/endpoint.ts'
 
 export type AskAhead = <E extends Endpoint>(endpoint: E, input: CallInput<E>) => void
 
-export function askingAhead(direct: Api): { api: Api; askAhead: AskAhead } {
+export function askAheadWith(direct: Api): { api: Api; askAhead: AskAhead } {
   const early = new Map<string, Promise<unknown>>()
   const keyOf = ({ name }: Endpoint, input: unknown) => `${name} ${JSON.stringify(input)}`
   const take: Around = <T>(call: () => Promise<T>, endpoint: Endpoint, input: unknown) => {

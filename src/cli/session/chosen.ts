@@ -6,7 +6,7 @@ import { isFounder } from '../../client/signed/founder.ts'
 import { isJoined } from '../../client/workspaces.ts'
 import { type Identity, isSignedId } from '../../sigchain/index.ts'
 import { CliError } from '../terminal/cli_error.ts'
-import { demandKnown, knownOne } from '../trust/known_names.ts'
+import { demandKnown, requireKnown } from '../trust/known_names.ts'
 
 type Entry = { id: string; name: string; type: string; role: string; status: string }
 type Person = {
@@ -27,7 +27,7 @@ export async function choose<T extends Entry>(
   named: string | undefined,
 ): Promise<T> {
   const active = all.filter(isJoined)
-  if (named === undefined) return usual(person, active)
+  if (named === undefined) return requireUnchangedDefault(person, active)
   const isNamed = ({ id, name }: Entry) => id === named || name === named
   const invited = active.some(isNamed) ? undefined : all.find(isNamed)
   if (invited?.status === 'invited') {
@@ -39,15 +39,18 @@ export async function choose<T extends Entry>(
     )
   }
   const kind = { what: 'workspace', list: 'workspace list' }
-  return knownOne(person.knownNames, namesOfWorkspaces(person), active, named, kind)
+  return requireKnown(person.knownNames, namesOfWorkspaces(person), active, named, kind)
 }
 
 /** The previous default workspace: only the server claims that another is now the personal or only one. */
-async function usual<T extends Entry>(person: Person, active: readonly T[]): Promise<T> {
-  const list = usualList(person)
+async function requireUnchangedDefault<T extends Entry>(
+  person: Person,
+  active: readonly T[],
+): Promise<T> {
+  const list = toDefaultList(person)
   const { knownNames } = person
   const [kept] = knownNames.idsOf(list, '')
-  const found = active.find(({ id }) => id === kept) ?? obvious(active)
+  const found = active.find(({ id }) => id === kept) ?? findObvious(active)
   if (!found) {
     const hint = 'choose one with -w, or: cloakroom workspace use <workspace>'
     throw new CliError('not_found', 'no workspace is chosen', hint)
@@ -61,11 +64,11 @@ async function usual<T extends Entry>(person: Person, active: readonly T[]): Pro
   return found
 }
 
-export function usualList({ email }: { email: string }): NameList {
+export function toDefaultList({ email }: { email: string }): NameList {
   return `default workspaces of ${email.toLowerCase()}`
 }
 
-export function obvious<T extends Entry>(active: readonly T[]): T | undefined {
+export function findObvious<T extends Entry>(active: readonly T[]): T | undefined {
   const [found, another] = active.filter((entry) => isPersonal(entry) || active.length === 1)
   return another ? undefined : found
 }

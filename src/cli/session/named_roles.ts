@@ -9,7 +9,7 @@ import type { Endpoint } from '../../http/endpoint.ts'
 type Place = { id: string; name: string; role: string }
 
 /** Other errors are returned unchanged. */
-export async function namingRole(
+export async function explainRoleRefusal(
   api: Api,
   place: Place,
   access: Endpoint['access'],
@@ -30,13 +30,13 @@ function isEnough(held: string, permission: Permission): boolean {
 }
 
 /** `placeOf` is the workspace that the command works in, once it is known. */
-export function namingRoles(api: Api, placeOf: () => Place | null): Api {
+export function withRoleExplanations(api: Api, placeOf: () => Place | null): Api {
   return callsWithin(api, async (call, { access }) => {
     try {
       return await call()
     } catch (error) {
       const place = placeOf()
-      throw place === null ? error : await namingRole(api, place, access, error)
+      throw place === null ? error : await explainRoleRefusal(api, place, access, error)
     }
   })
 }

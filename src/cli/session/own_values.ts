@@ -7,7 +7,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { isObviousSetting } from '../../client/delivery/obvious_setting.ts'
-import { type Binding, newSalt, openText, sealText } from '../../client/sealed_text.ts'
+import { type Binding, generateSalt, openText, sealText } from '../../client/sealed_text.ts'
 import { lp } from '../../core/crypto/encoding.ts'
 import type { Entry } from '../../core/policy/references.ts'
 import { readOwnFile } from '../files/read.ts'
@@ -124,7 +124,7 @@ function write(path: string, holder: Holder, all: Content): void {
     rmSync(path, { force: true })
     return
   }
-  const salt = newSalt()
+  const salt = generateSalt()
   const text = JSON.stringify(Object.fromEntries(left))
   const sealed = sealText(holder.privateKey, bindingOf(holder, salt), text)
   replaceFile(path, `${JSON.stringify({ own_values: 1, salt, sealed })}\n`)

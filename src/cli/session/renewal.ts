@@ -4,10 +4,10 @@ import { CliError } from '../terminal/cli_error.ts'
 import type { SessionStore, StoredSession } from './session_store.ts'
 
 /** Calls with the access token; when it has expired, with a new one. */
-export function renewing(store: SessionStore, stored: StoredSession): Api {
+export function withRenewal(store: SessionStore, stored: StoredSession): Api {
   const direct = openApi(stored.server, () => stored.access)
   let renewal: Promise<void> | undefined
-  const renewed = async <T>(act: () => Promise<T>): Promise<T> => {
+  const runRenewed = async <T>(act: () => Promise<T>): Promise<T> => {
     const { access } = stored
     try {
       return await act()
@@ -22,7 +22,7 @@ export function renewing(store: SessionStore, stored: StoredSession): Api {
       return act()
     }
   }
-  return callsWithin(direct, renewed)
+  return callsWithin(direct, runRenewed)
 }
 
 /** Another process may have renewed the session already, or be about to: then its tokens are taken. */
@@ -44,7 +44,7 @@ async function renewAlone(store: SessionStore, stored: StoredSession): Promise<v
     await store.write({ ...(isSame ? latest : stored), access, refresh: next })
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    if (error.code === 'invalid_token') throw ended(stored)
+    if (error.code === 'invalid_token') throw buildEndedError(stored)
     if (error.code !== 'conflict') throw error
     await waitForSuccessor(store, stored)
   }
@@ -62,7 +62,7 @@ async function exchange({ server, refresh: token }: StoredSession) {
   }
 }
 
-function ended({ email }: StoredSession): CliError {
+function buildEndedError({ email }: StoredSession): CliError {
   return new CliError(
     'session_ended',
     `the session of ${email} expired or was ended elsewhere, for example by a password change`,

@@ -51,11 +51,11 @@ export async function tokenFor(context: Context, options: Options): Promise<stri
     throw new CliError('usage', '--agent and --token exclude each other')
   const scope = await workspaceScope(context)
   const agent = await agentNamed(context, scope, options.agent)
-  return savedToken(scope.session, agent)
+  return readSavedToken(scope.session, agent)
 }
 
 /** @throws CliError where this machine keeps none of the agent */
-export function savedToken({ stored }: Session, agent: { id: string; name: string }): string {
+export function readSavedToken({ stored }: Session, agent: { id: string; name: string }): string {
   const { [agent.id]: token } = stored.agentTokens
   if (token !== undefined) return token
   throw new CliError(

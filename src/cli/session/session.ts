@@ -15,12 +15,12 @@ import type { Names } from '../completion/names.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import type { Output } from '../terminal/output.ts'
 import { notePlainWorkspace } from '../trust/chains.ts'
-import { type AskAhead, askingAhead } from './ahead.ts'
+import { type AskAhead, askAheadWith } from './ahead.ts'
 import { choose, namesOfWorkspaces } from './chosen.ts'
 import type { LocalWrites } from './local_writes.ts'
-import { namingRoles } from './named_roles.ts'
+import { withRoleExplanations } from './named_roles.ts'
 import { type OwnValues, openOwnValues } from './own_values.ts'
-import { renewing } from './renewal.ts'
+import { withRenewal } from './renewal.ts'
 import type { SessionStore, StoredSession } from './session_store.ts'
 
 export type Session = AccountKeys & {
@@ -87,15 +87,15 @@ function openSession(
   { env, argon2id, names, workspaceKeys, knownNames, writes, warn, ...known }: Known,
 ): Session {
   let place: WorkspaceEntry | null = null
-  const { api: early, askAhead } = askingAhead(renewing(store, stored))
-  const api = namingRoles(writes.checking(learning(early, names)), () => place)
+  const { api: early, askAhead } = askAheadWith(withRenewal(store, stored))
+  const api = withRoleExplanations(writes.checking(withNameLearning(early, names)), () => place)
   const chains = known.chains(api)
   const onPlainWorkspace = (shown: OpenWorkspace) => notePlainWorkspace(shown, warn)
   const trust = { chains, workspaceKeys, onPlainWorkspace }
   const privateKey = decode(stored.privateKey, stored.email)
   const publicKey = decode(stored.publicKey, stored.email)
   const seed = stored.seed === null ? null : decode(stored.seed, stored.email)
-  const identity = () => signingIdentity(seed)
+  const identity = () => deriveSigningIdentity(seed)
   const workspaces = async () => {
     const entries = await readWorkspaces({ api, trust, identity, privateKey, publicKey })
     knownNames.learn(namesOfWorkspaces(stored), entries.filter(isJoined))
@@ -152,7 +152,7 @@ function withKey(entry: WorkspaceEntry): WorkspaceEntry & { open: OpenWorkspace 
 }
 
 /** Names in responses are kept for completion. */
-export function learning(api: Api, names: Names): Api {
+export function withNameLearning(api: Api, names: Names): Api {
   return {
     ...api,
     call: async (endpoint, input) => {
@@ -173,7 +173,7 @@ export function learning(api: Api, names: Names): Api {
   }
 }
 
-async function signingIdentity(seed: Bytes | null): Promise<Identity> {
+async function deriveSigningIdentity(seed: Bytes | null): Promise<Identity> {
   if (seed !== null) return identityOf(seed)
   throw new CliError(
     'not_permitted',

@@ -64,14 +64,14 @@ export function openSeal({ directory, passphrase, argon2id, unlocked }: SealOpti
       tried = { text, key }
       return key
     }
-    const opens = async (text: string) => opened(await derive(text), present ?? '') !== null
+    const opens = async (text: string) => openSealed(await derive(text), present ?? '') !== null
     const text = await passphrase(present === null ? null : opens)
     known = { salt, key: await derive(text) }
     return known
   }
   /** The seal of the existing files, or a new one. */
   const keyHere = async (): Promise<SealingKey> => {
-    const present = sealedIn(directory)
+    const present = findSealedFile(directory)
     if (present === null) return known ?? keyFor(null)
     const key = await keyFor(present)
     unsealWith(key, present)
@@ -81,12 +81,12 @@ export function openSeal({ directory, passphrase, argon2id, unlocked }: SealOpti
     prepare: async () => void (await keyHere()),
     seal: async (text) => sealWith(await keyHere(), text),
     unseal: async (text) => unsealWith(await keyFor(text), text),
-    key: async () => (sealedIn(directory) === null ? null : keyHere()),
+    key: async () => (findSealedFile(directory) === null ? null : keyHere()),
   }
 }
 
 /** One of the sealed files. */
-function sealedIn(directory: string): string | null {
+function findSealedFile(directory: string): string | null {
   if (!existsSync(directory)) return null
   for (const name of readdirSync(directory).sort()) {
     if (!/^session(-[0-9a-f-]+)?\.json$/.test(name)) continue
@@ -113,7 +113,7 @@ function sealWith({ salt, key }: SealingKey, text: string): string {
 }
 
 function unsealWith({ key }: SealingKey, text: string): string {
-  const found = opened(key, text)
+  const found = openSealed(key, text)
   if (found !== null) return found
   throw new CliError(
     'wrong_passphrase',
@@ -123,7 +123,7 @@ function unsealWith({ key }: SealingKey, text: string): string {
 }
 
 /** Null where the key is another one. */
-function opened(key: Uint8Array, text: string): string | null {
+function openSealed(key: Uint8Array, text: string): string | null {
   const { nonce, data } = sealed.parse(JSON.parse(text))
   const bytes = Buffer.from(data, 'base64')
   const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64'))

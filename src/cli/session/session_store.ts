@@ -11,7 +11,7 @@ import { readOwnFile } from '../files/read.ts'
 import { demandRoom, replaceFile } from '../files/replace.ts'
 import { configDirectory } from '../settings.ts'
 import { openKeyring } from '../terminal/keyring.ts'
-import { unlockedKey } from '../unlocked/index.ts'
+import { readUnlockedKey } from '../unlocked/index.ts'
 import { forgetOwnValues } from './own_values.ts'
 import {
   type AskPassphrase,
@@ -114,12 +114,12 @@ function sealOf({
       const { strong } = await import('../terminal/strong.ts')
       return strong(text, 'passphrase')
     },
-    unlocked: () => unlockedKey(env),
+    unlocked: () => readUnlockedKey(env),
   })
 }
 
 /** The key of all sealed sessions; null without sealed sessions. @throws CliError `wrong_passphrase` */
-export function sealingKey(options: StoreOptions): Promise<SealingKey | null> {
+export function readSealingKey(options: StoreOptions): Promise<SealingKey | null> {
   return sealOf(options).key()
 }
 

@@ -54,11 +54,11 @@ export async function create(scope: WorkspaceScope, name: string) {
   const project = await scope.session.api.call(createProject, { body })
   const made = { id: project.id, name }
   demandNew(scope.session.knownNames, namesOfProjects(scope.workspace), made)
-  return remembered(scope, made)
+  return rememberProject(scope, made)
 }
 
 /** Pins the project's name to its ID. */
-export function remembered<T extends { id: string; name: string }>(
+export function rememberProject<T extends { id: string; name: string }>(
   { session, workspace }: WorkspaceScope,
   project: T,
 ): T {

@@ -4,7 +4,7 @@ import type { WorkspaceEntry } from '../../client/workspaces.ts'
 import { type Role, roles } from '../../core/grant.ts'
 import { isUuid } from '../../core/validation/validate.ts'
 import type { Context } from '../context.ts'
-import { continued, nearNames, oneNamed } from '../named.ts'
+import { findNearNames, joinHints, requireItem } from '../named.ts'
 import { demandProjectFile } from '../project_file.ts'
 import { placeOf, type WorkspaceScope } from '../scope.ts'
 import type { Session } from '../session/session.ts'
@@ -13,14 +13,14 @@ import { CliError } from '../terminal/cli_error.ts'
 export async function invitation(context: Context, named: string) {
   const session = await context.session()
   const invited = (await session.workspaces()).filter(({ status }) => status === 'invited')
-  const found = oneNamed(invited, named, { what: 'invitation to', list: 'workspace list' })
+  const found = requireItem(invited, named, { what: 'invitation to', list: 'workspace list' })
   return { session, found }
 }
 
 export type Place = { session: Session; workspace: WorkspaceEntry }
 
 /** Also accepts a workspace with an untrusted key. @throws CliError */
-export async function chosen(context: Context): Promise<Place> {
+export async function chooseAnyWorkspace(context: Context): Promise<Place> {
   demandProjectFile(context, 'workspace')
   const session = await context.session()
   return { session, workspace: await session.entry(context.settings.workspace?.value) }
@@ -44,10 +44,10 @@ export async function demandMember(scope: WorkspaceScope, typed: string): Promis
   const known = (await readMembers(placeOf(scope))).map(({ email }) => email)
   if (known.includes(typed.toLowerCase())) return
   const hint = 'list the members with: cloakroom workspace members'
-  const near = nearNames(typed, known)
+  const near = findNearNames(typed, known)
   throw new CliError(
     'not_found',
     `${typed} is not a member of ${scope.workspace.name}`,
-    near.length > 0 ? continued(`is it ${near.join(', ')}?`, hint) : hint,
+    near.length > 0 ? joinHints(`is it ${near.join(', ')}?`, hint) : hint,
   )
 }

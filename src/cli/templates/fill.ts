@@ -1,8 +1,8 @@
 /** Fills a template with the values of its environments, completely or not at all. */
 
-import { nearNames } from '../named.ts'
+import { findNearNames } from '../named.ts'
 import { CliError, type CliErrorCode } from '../terminal/cli_error.ts'
-import { type Delivered, NOTHING_OPENED, type Opened, resolvedFrom } from '../values/delivered.ts'
+import { type Delivered, NOTHING_OPENED, type Opened, resolveEntries } from '../values/delivered.ts'
 import {
   type NamedPlace,
   type Passage,
@@ -39,7 +39,7 @@ export async function fillTemplate(
   open: () => Promise<FindPlace>,
 ): Promise<Filled> {
   const { parts, faults } = parseTemplate(template)
-  const refuse = refusing(template)
+  const refuse = buildRefusal(template)
   refuse('invalid_file', faults, () => 'is not a reference', LITERAL)
   if (parts.every((part) => typeof part === 'string')) return { text: parts.join(''), used: [] }
   const find = await open()
@@ -48,22 +48,22 @@ export async function fillTemplate(
   )
   const references = located.filter((part) => typeof part !== 'string')
   refuse('not_found', references, ({ where }) => where.fault, 'see: cloakroom project list')
-  refuse('reference_elsewhere', references, elsewhere, allowing(references))
+  refuse('reference_elsewhere', references, explainElsewhere, explainAllowed(references))
   const opened = await openAll(references)
   refuse(
     'not_found',
     references,
-    (reference) => absent(reference, opened),
+    (reference) => explainAbsent(reference, opened),
     'see: cloakroom secrets list',
   )
   const values = resolvedOf(references, opened)
-  return { text: joined(located, values), used: usedOf(references) }
+  return { text: joinFilled(located, values), used: usedOf(references) }
 }
 
 const LITERAL = 'write literal text as {{ "…" }}, such as {{ "{{" }}'
 
 /** One error for all passages that have something against them. */
-function refusing(template: string) {
+function buildRefusal(template: string) {
   return <P extends Passage>(
     code: CliErrorCode,
     passages: readonly P[],
@@ -83,11 +83,11 @@ function refusing(template: string) {
   }
 }
 
-function elsewhere({ where }: Located): string | null {
+function explainElsewhere({ where }: Located): string | null {
   return where.isMeant ? null : `is in ${where.title}, which this command does not read`
 }
 
-function allowing(references: readonly Located[]): string {
+function explainAllowed(references: readonly Located[]): string {
   const titles = references.flatMap(({ where }) => (where.isMeant ? [] : [`--from ${where.title}`]))
   return `to allow it: ${[...new Set(titles)].join(' ')}`
 }
@@ -100,11 +100,14 @@ async function openAll(references: readonly Located[]): Promise<ReadonlyMap<Plac
   )
 }
 
-function absent({ name, where }: Located, opened: ReadonlyMap<Place, Opened>): string | null {
+function explainAbsent(
+  { name, where }: Located,
+  opened: ReadonlyMap<Place, Opened>,
+): string | null {
   const { entries, held = [] } = opened.get(where) ?? NOTHING_OPENED
   if (entries.has(name)) return null
   if (held.includes(name)) return 'needs an approval for each use, so it cannot be in a file'
-  const near = nearNames(name, [...entries.keys()])
+  const near = findNearNames(name, [...entries.keys()])
   const meant = near.length > 0 ? `; is it ${near.join(', ')}?` : ''
   return `is not available to programs in ${where.title}${meant}`
 }
@@ -116,12 +119,12 @@ function resolvedOf(references: readonly Located[], opened: ReadonlyMap<Place, O
   const namesIn = (place: Place) =>
     references.flatMap(({ where, name }) => (where === place ? [name] : []))
   return new Map(
-    [...opened].map(([place, environment]) => [place, resolvedFrom(environment, namesIn(place))]),
+    [...opened].map(([place, environment]) => [place, resolveEntries(environment, namesIn(place))]),
   )
 }
 
 /** Values are inserted unchanged, and not scanned again. @throws CliError if the result is too long */
-function joined(parts: readonly (string | Located)[], values: Values): string {
+function joinFilled(parts: readonly (string | Located)[], values: Values): string {
   const texts: string[] = []
   let length = 0
   for (const part of parts) {

@@ -49,8 +49,8 @@ export function parseTemplate(text: string): Template {
   for (const { 0: found, index: offset, groups = {} } of text.matchAll(TOKENS)) {
     parts.push(text.slice(end, offset))
     end = offset + found.length
-    const named = groups.tag === undefined ? groups : inTag(groups.tag)
-    const passage = { text: shown(found, text.slice(end, end + SHOWN)), offset }
+    const named = groups.tag === undefined ? groups : readTag(groups.tag)
+    const passage = { text: showUnclosed(found, text.slice(end, end + SHOWN)), offset }
     if (named.literal !== undefined) parts.push(named.literal.replace(/\\(["\\])/g, '$1'))
     else if (named.name === undefined) faults.push(passage)
     else parts.push({ ...passage, name: named.name, place: placeOf(named) })
@@ -61,7 +61,7 @@ export function parseTemplate(text: string): Template {
 
 type Groups = Partial<Record<string, string>>
 
-function inTag(tag: string): Groups {
+function readTag(tag: string): Groups {
   const text = tag.trim()
   return TAGS.map((form) => form.exec(text)?.groups).find((groups) => groups) ?? {}
 }
@@ -71,7 +71,7 @@ function placeOf({ project, environment }: Groups): NamedPlace | null {
 }
 
 /** An unclosed tag with the rest of its line. */
-function shown(found: string, rest: string): string {
+function showUnclosed(found: string, rest: string): string {
   const isOpen = found === '{{' || found === 'svc://'
   const [line = ''] = isOpen ? `${found}${rest}`.split('\n') : [found]
   return line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line

@@ -4,12 +4,12 @@
  */
 import { isUuid } from '../../core/validation/validate.ts'
 import type { Context } from '../context.ts'
-import { chosenProject, projectNamed, projectsOf, workspaceScope } from '../scope.ts'
+import { chooseProject, projectNamed, projectsOf, workspaceScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { environmentFor } from '../tokens/given_token.ts'
-import { openedForToken } from '../tokens/token_source.ts'
+import { openForToken } from '../tokens/token_source.ts'
 import { NOTHING_OPENED, type Opened } from '../values/delivered.ts'
-import { openedForMember } from '../values/session_source.ts'
+import { openForMember } from '../values/session_source.ts'
 import type { FindPlace, Place } from './fill.ts'
 import type { NamedPlace } from './parse.ts'
 
@@ -27,7 +27,8 @@ export async function openPlaces(
   from: readonly NamedPlace[],
   form: Form,
 ): Promise<FindPlace> {
-  const locate = token === undefined ? await byMember(context, form) : byToken(context, token)
+  const locate =
+    token === undefined ? await locateByMember(context, form) : locateByToken(context, token)
   const meant = new Set(from.map((named) => locate(named).id))
   const own = attempt(() => locate(null))
   if (!(own instanceof CliError)) meant.add(own.id)
@@ -65,27 +66,26 @@ function attempt<T>(act: () => T): T | CliError {
   }
 }
 
-async function byMember(context: Context, form: Form): Promise<Locate> {
+async function locateByMember(context: Context, form: Form): Promise<Locate> {
   const scope = await workspaceScope(context)
   const projects = await projectsOf(scope)
   return (named) => {
     const project =
       named === null
-        ? chosenProject(context, scope, projects)
+        ? chooseProject(context, scope, projects)
         : projectNamed(scope, projects, named.project)
     const environment = named?.environment ?? context.setting('environment')
     return {
       id: `${project.id}/${environment}`,
       title: `${project.name}/${environment}`,
       open: async () =>
-        (await openedForMember(context, { ...scope, project, environment }, form)) ??
-        NOTHING_OPENED,
+        (await openForMember(context, { ...scope, project, environment }, form)) ?? NOTHING_OPENED,
     }
   }
 }
 
 /** A token's own project needs no name. Other projects of a token are found by ID. */
-function byToken(context: Context, token: string): Locate {
+function locateByToken(context: Context, token: string): Locate {
   const { project } = context.settings
   const ownProject = project?.value ?? ''
   const own = { project: ownProject, environment: context.setting('environment') }
@@ -97,7 +97,7 @@ function byToken(context: Context, token: string): Locate {
     }
     const open = async () => {
       const place = named ? { environment } : await environmentFor(context, token, 'server')
-      return openedForToken(context, token, {
+      return openForToken(context, token, {
         ...(isUuid(project) ? { project_id: project } : {}),
         ...place,
       })

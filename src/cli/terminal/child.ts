@@ -63,21 +63,21 @@ export function startChild(host: Host, command: readonly string[], options: Opti
 
 function start(host: Host, command: string[], options: Options): Running {
   const { masked, onMasked } = options
-  const openPiped = lazyMasks(masked, onMasked)
-  if (!isOwnProcess(host)) return piped(host, command, options, openPiped)
+  const openPiped = prepareMasks(masked, onMasked)
+  if (!isOwnProcess(host)) return startPiped(host, command, options, openPiped)
   if (Object.keys(masked).length === 0) return passThrough(command, options)
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY
-  if (isTerminal) return inTerminal(command, options, lazyMasks(masked))
-  return piped(host, command, options, openPiped)
+  if (isTerminal) return startInTerminal(command, options, prepareMasks(masked))
+  return startPiped(host, command, options, openPiped)
 }
 
 function passThrough(command: string[], { env, grouped = false }: Options): Running {
   const stdio = ['inherit', 'inherit', 'inherit'] as const
   const child = Bun.spawn(command, { env, detached: grouped, stdio: [...stdio] })
-  return { pid: child.pid, ended: ended(child, grouped) }
+  return { pid: child.pid, ended: waitForEnd(child, grouped) }
 }
 
-function piped(
+function startPiped(
   host: Host,
   command: string[],
   { env, grouped = false }: Options,
@@ -87,7 +87,7 @@ function piped(
   const { stdout, stderr } = streams
   const pipes = { stdin: inputFor(host), stdout: 'pipe', stderr: 'pipe' } as const
   const child = Bun.spawn(command, { cwd, env, detached: grouped, ...pipes })
-  const code = ended(child, grouped)
+  const code = waitForEnd(child, grouped)
   const relayed = Promise.all([
     relay(child.stdout, () => open(stdout)),
     relay(child.stderr, () => open(stderr)),
@@ -111,7 +111,7 @@ async function relay(from: ReadableStream<Uint8Array>, open: () => Promise<Mask>
 }
 
 /** Masking is prepared once for all outputs, and while the command runs: many print nothing. */
-function lazyMasks(masked: Values, onMasked?: () => void): OpenMask {
+function prepareMasks(masked: Values, onMasked?: () => void): OpenMask {
   let prepared: Promise<ReturnType<typeof import('./mask.ts').prepareMask>> | undefined
   const prepare = async () => (await import('./mask.ts')).prepareMask(masked, undefined, onMasked)
   return async (to) => {
@@ -121,7 +121,11 @@ function lazyMasks(masked: Values, onMasked?: () => void): OpenMask {
 }
 
 /** A separate pseudo-terminal keeps colours, prompts and window size, and allows masking of the output. */
-function inTerminal(command: string[], { env, grouped = false }: Options, open: OpenMask): Running {
+function startInTerminal(
+  command: string[],
+  { env, grouped = false }: Options,
+  open: OpenMask,
+): Running {
   const closed = Promise.withResolvers<void>()
   const child = Bun.spawn(command, {
     env,
@@ -147,7 +151,7 @@ function inTerminal(command: string[], { env, grouped = false }: Options, open: 
   process.stdin.resume()
   process.stdout.on('resize', resize)
   const finish = async () => {
-    const code = await ended(child, grouped)
+    const code = await waitForEnd(child, grouped)
     // The last output may still be on its way when the child is gone.
     await endsWithin(200, closed.promise)
     ;(await mask).end()
@@ -160,7 +164,7 @@ function inTerminal(command: string[], { env, grouped = false }: Options, open: 
   return { pid: child.pid, ended: finish() }
 }
 
-async function ended(child: Bun.Subprocess, grouped: boolean): Promise<number> {
+async function waitForEnd(child: Bun.Subprocess, grouped: boolean): Promise<number> {
   const send = (signal: NodeJS.Signals) =>
     grouped ? signalGroup(child.pid, signal) : child.kill(signal)
   const handlers = SIGNALS.map((signal) => [signal, () => void send(signal)] as const)

@@ -16,7 +16,7 @@ import { UntrustedChain } from '../../client/signed/chain.ts'
 import { RoleRefusal } from '../../client/signed/rights.ts'
 import { FormerMember } from '../../client/signed/sign_change.ts'
 import { EX_AUTH, EX_NETWORK, EX_NOT_FOUND, EX_REFUSED, EX_USAGE } from '../../core/exit_codes.ts'
-import { type FieldFault, type Fix, inWords } from '../../core/fault.ts'
+import { type FieldFault, type Fix, formatInWords } from '../../core/fault.ts'
 import { UnresolvedReference } from '../../core/policy/references.ts'
 import { asOne, printableJson, printableLines } from '../../core/printable.ts'
 import { Refusal } from '../../sigchain/index.ts'
@@ -40,7 +40,7 @@ export function explain(error: unknown): Explanation {
   if (error instanceof CliError) return own(error)
   if (error instanceof ApiError) return explainApi(error)
   if (isCancelled(error)) return own(new CliError('cancelled', 'cancelled'))
-  const fault = ofClient(error) ?? unverified(error) ?? networkFault(error)
+  const fault = ofClient(error) ?? explainUnverified(error) ?? networkFault(error)
   if (fault !== null) return own(fault)
   const message = error instanceof Error ? error.message : String(error)
   return own(new CliError('failed', message, 'run it again with --debug to see where'))
@@ -103,7 +103,7 @@ function ofClient(error: unknown): CliError | null {
 }
 
 /** Server data that does not match its signatures, of a workspace or a delivery. */
-function unverified(error: unknown): CliError | null {
+function explainUnverified(error: unknown): CliError | null {
   // A refusal of the own text before sending has no subject, because nobody tampered with it.
   if (error instanceof Refusal && error.subject === undefined) {
     const why = error.message.replace(/^.* is refused: /, '')
@@ -180,7 +180,7 @@ function explainApi(error: ApiError): Explanation {
     exitCode: exitCodeOf(status),
     code,
     // The sentence of a 422 repeats the first of the fields that follow it.
-    message: asOne(message.replace(inWords('', fields.slice(0, 1)), '')),
+    message: asOne(message.replace(formatInWords('', fields.slice(0, 1)), '')),
     hint: hintOf(fix) ?? hintOfKind(error) ?? hintFor(code, fields.length > 0),
     fix,
     docs,

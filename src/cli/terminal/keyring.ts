@@ -4,7 +4,7 @@
  */
 import { HelperFailed, type HelperOptions, runHelper } from '../../core/helper_program.ts'
 import { CliError } from './cli_error.ts'
-import { type Entries, inPieces } from './keyring_pieces.ts'
+import { type Entries, storeInPieces } from './keyring_pieces.ts'
 
 export type Keyring = {
   name: string
@@ -32,11 +32,11 @@ export async function openKeyring(
   const run: Run = (command, input = '') =>
     runHelper(command, { limitMs: LIMIT_MS, input, env, ...options })
   if (platform === 'darwin' && has('security')) {
-    return checked('the macOS keychain', account, inPieces(macKeychain(run)))
+    return checkKeyring('the macOS keychain', account, storeInPieces(macKeychain(run)))
   }
   if (!env.DBUS_SESSION_BUS_ADDRESS || !has('secret-tool')) return null
   const entries = secretService(run)
-  const keyring = checked('the Secret Service keyring', account, entries)
+  const keyring = checkKeyring('the Secret Service keyring', account, entries)
   return (await isServed(keyring)) ? keyring : null
 }
 
@@ -55,8 +55,8 @@ async function isServed(keyring: Keyring): Promise<boolean> {
   }
 }
 
-function checked(name: string, account: string, entries: Entries): Keyring {
-  const asking = async <T>(work: () => Promise<T>): Promise<T> => {
+function checkKeyring(name: string, account: string, entries: Entries): Keyring {
+  const explainAsking = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work()
     } catch (error) {
@@ -64,16 +64,16 @@ function checked(name: string, account: string, entries: Entries): Keyring {
       throw unavailable(name, error.message)
     }
   }
-  const read = () => asking(() => entries.read(account))
+  const read = () => explainAsking(() => entries.read(account))
   return {
     name,
     read,
     write: async (text) => {
-      await asking(() => entries.write(account, text))
+      await explainAsking(() => entries.write(account, text))
       if ((await read())?.trimEnd() !== text.trimEnd())
         throw unavailable(name, 'it does not return stored values')
     },
-    clear: () => asking(() => entries.clear(account)),
+    clear: () => explainAsking(() => entries.clear(account)),
   }
 }
 
@@ -93,23 +93,23 @@ const NO_SERVICE =
 
 function secretService(run: Run): Entries {
   const keyOf = (account: string) => ['service', SERVICE, 'account', account]
-  const refused = (err: string) =>
+  const buildRefusedError = (err: string) =>
     NO_SERVICE.test(err) ? new NoService(err) : new Unanswered(reasonIn(err))
   return {
     read: async (account) => {
       const { code, out, err } = await run(['secret-tool', 'lookup', ...keyOf(account)])
       // A missing entry is silent; a keyring that is locked or absent complains.
-      if (code !== 0 && err !== '') throw refused(err)
+      if (code !== 0 && err !== '') throw buildRefusedError(err)
       return code === 0 && out !== '' ? out : null
     },
     write: async (account, text) => {
       const label = '--label=Cloakroom session'
       const { code, err } = await run(['secret-tool', 'store', label, ...keyOf(account)], text)
-      if (code !== 0) throw refused(err)
+      if (code !== 0) throw buildRefusedError(err)
     },
     clear: async (account) => {
       const { code, err } = await run(['secret-tool', 'clear', ...keyOf(account)])
-      if (code !== 0 && err !== '') throw refused(err)
+      if (code !== 0 && err !== '') throw buildRefusedError(err)
     },
   }
 }

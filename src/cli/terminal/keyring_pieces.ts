@@ -20,15 +20,15 @@ const MAX_BYTES = 2_400
 const index = z.strictObject({ pieces: z.array(z.string()).min(1), sha256: z.string() })
 
 /** Texts of one piece are stored as they are, as before. */
-export function inPieces({ read, write, clear }: Entries): Entries {
-  const piecesOf = async (account: string) => namedIn(await read(account))
+export function storeInPieces({ read, write, clear }: Entries): Entries {
+  const piecesOf = async (account: string) => readPieceNames(await read(account))
   const drop = async (names: readonly string[]) => {
     for (const name of names) await clear(name)
   }
   return {
     read: async (account) => {
       const text = await read(account)
-      const names = namedIn(text)
+      const names = readPieceNames(text)
       if (names.length === 0) return text
       const parts: string[] = []
       for (const name of names) parts.push((await read(name)) ?? '')
@@ -54,7 +54,7 @@ export function inPieces({ read, write, clear }: Entries): Entries {
   }
 }
 
-function namedIn(text: string | null): readonly string[] {
+function readPieceNames(text: string | null): readonly string[] {
   if (!text?.startsWith('{"pieces":')) return []
   const parsed = index.safeParse(JSON.parse(text))
   return parsed.success ? parsed.data.pieces : []

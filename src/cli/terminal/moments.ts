@@ -12,7 +12,7 @@ const UNITS = [
 const WEEK = ['w', 604_800] as const
 
 /** The distance of a time, in its largest unit. Invalid times stay unchanged. */
-export function relativeTime(value: unknown, now: Date): string {
+export function formatRelativeTime(value: unknown, now: Date): string {
   const seconds = Math.round((now.getTime() - new Date(String(value)).getTime()) / 1_000)
   if (Number.isNaN(seconds)) return String(value)
   const distance = Math.abs(seconds)

@@ -103,14 +103,14 @@ export function openOutput({ json, quiet, watched, out, err, ...screen }: Option
 function writeOnScreen(out: Options['out'], err: Options['err']): Pick<Output, 'raw' | 'bytes'> {
   const decoder = new TextDecoder()
   let isNoted = false
-  const raw = (text: string) => {
+  const writeRaw = (text: string) => {
     const { shown, isWhole } = onScreen(text)
     out(shown)
     if (isWhole || isNoted) return
     isNoted = true
     err(`${shown.endsWith('\n') ? '' : '\n'}${REPLACED}\n`)
   }
-  return { raw, bytes: (chunk) => raw(decoder.decode(chunk, { stream: true })) }
+  return { raw: writeRaw, bytes: (chunk) => writeRaw(decoder.decode(chunk, { stream: true })) }
 }
 
 function screenOf({

@@ -1,7 +1,7 @@
 /** Tables for people: as wide as the terminal, measured in columns per character. */
 
 import { printable } from '../../core/printable.ts'
-import { relativeTime } from './moments.ts'
+import { formatRelativeTime } from './moments.ts'
 
 export type Row = Record<string, unknown>
 
@@ -47,7 +47,7 @@ export function layOut(
   const fitted = fit(laid, width)
   const line = (texts: readonly string[]) =>
     texts
-      .map((text, index) => padded(text, fitted[index]?.width ?? 0))
+      .map((text, index) => padText(text, fitted[index]?.width ?? 0))
       .join(' '.repeat(GAP))
       .trimEnd()
   return [
@@ -72,7 +72,7 @@ function lay(rows: readonly Row[], column: Column, now: Date | null): Laid {
 
 function cellOf(field: string, value: unknown, now: Date | null): string {
   const isMoment = /(^|_)at$/.test(field) && now !== null
-  return isMoment && value ? relativeTime(value, now) : cell(value)
+  return isMoment && value ? formatRelativeTime(value, now) : cell(value)
 }
 
 /** One value as a person reads it. */
@@ -85,14 +85,14 @@ export function cell(value: unknown): string {
 
 /** Drops the last column if a long name leaves no room even for narrow columns. */
 function fit(columns: readonly Laid[], available: number): Laid[] {
-  const fitted = narrowed(leftOut(columns, available), available)
+  const fitted = narrowColumns(dropOptionalColumns(columns, available), available)
   const last = columns.findLastIndex(({ whole }) => !whole)
   if (total(fitted) <= available || last < 1) return fitted
   return fit(columns.toSpliced(last, 1), available)
 }
 
 /** Without the optional columns that do not fit. */
-function leftOut(columns: readonly Laid[], available: number): Laid[] {
+function dropOptionalColumns(columns: readonly Laid[], available: number): Laid[] {
   const left = [...columns]
   while (total(left) > available) {
     const last = left.findLastIndex(({ optional }) => optional)
@@ -103,7 +103,7 @@ function leftOut(columns: readonly Laid[], available: number): Laid[] {
 }
 
 /** Takes from the widest column that may be cut until the line fits. */
-function narrowed(columns: readonly Laid[], available: number): Laid[] {
+function narrowColumns(columns: readonly Laid[], available: number): Laid[] {
   const left = columns.map((column) => ({ ...column }))
   while (total(left) > available) {
     const [widest] = left
@@ -120,7 +120,7 @@ function total(columns: readonly Laid[]): number {
 }
 
 /** Cut between characters as people see them, never inside of one. */
-function padded(text: string, width: number): string {
+function padText(text: string, width: number): string {
   let shown = text
   if (Bun.stringWidth(text) > width) {
     shown = ''

@@ -6,7 +6,7 @@ import { keepToken } from '../session/saved_tokens.ts'
 import type { Session } from '../session/session.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import type { Row } from '../terminal/table.ts'
-import { type Agent, agentNamed, grantedToken } from './agents.ts'
+import { type Agent, agentNamed, requireGrantedToken } from './agents.ts'
 import { showToken } from './issued_token.ts'
 
 type Issued = { agent: { id: string; name: string }; token: string; about: Row }
@@ -35,7 +35,7 @@ export async function handOut(
 }
 
 /** The chosen environment, and a token of an agent. @throws CliError */
-export async function held(context: Context, [name = '', typed = '']: string[]) {
+export async function chooseAgentToken(context: Context, [name = '', typed = '']: string[]) {
   const scope = await projectScope(context)
   const agent = await agentNamed(context, scope, name)
   const token = await tokenOfAgent(scope, agent, typed)
@@ -45,7 +45,7 @@ export async function held(context: Context, [name = '', typed = '']: string[]) 
 
 async function tokenOfAgent(scope: WorkspaceScope, { id, name }: Agent, typed: string) {
   const all = await agentTokensOf(scope, { id })
-  return grantedToken(scope, { agentId: id }, all, typed, `token list ${name}`)
+  return requireGrantedToken(scope, { agentId: id }, all, typed, `token list ${name}`)
 }
 
 export function agentTokensOf(scope: WorkspaceScope, { id: agentId }: { id: string }) {

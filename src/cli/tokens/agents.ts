@@ -1,16 +1,16 @@
 /** Finds agents and tokens by ID, or by name, which is unique among active ones. */
 import { shellWord } from '../../client/agents/shell_word.ts'
-import { holderOf, standingIn } from '../../client/agents/tokens.ts'
+import { checkStanding, holderOf } from '../../client/agents/tokens.ts'
 import { ApiError } from '../../client/http/api.ts'
 import type { NameList } from '../../client/known_names.ts'
 import { listAgents } from '../../features/agents/contract.ts'
 import type { Context } from '../context.ts'
-import { oneNamed } from '../named.ts'
+import { requireItem } from '../named.ts'
 import { projectNamed, projectsOf, type WorkspaceScope } from '../scope.ts'
 import type { Session } from '../session/session.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { type Column, ID } from '../terminal/table.ts'
-import { demandNew, knownOne } from '../trust/known_names.ts'
+import { demandNew, requireKnown } from '../trust/known_names.ts'
 
 export type Agent = Awaited<ReturnType<typeof agentsOf>>[number]
 /** The UUID versions of tokens, in signed workspaces and others. */
@@ -42,14 +42,14 @@ function homeOf({ id, project_id }: { id: string; project_id: string | null }) {
 }
 
 /** A listed agent, by ID or by a known name. @throws CliError */
-export function knownAgent(
+export function requireKnownAgent(
   { session: { knownNames }, workspace }: Place,
   agents: readonly Agent[],
   typed: string,
   where: string,
 ): Agent {
   const kind = { what: 'agent', where, list: 'agent list' }
-  return knownOne(knownNames, namesOfAgents(workspace), agents, typed, kind)
+  return requireKnown(knownNames, namesOfAgents(workspace), agents, typed, kind)
 }
 
 /** Before a token is signed for it: that binds the token to the project of the agent. @throws CliError */
@@ -73,7 +73,11 @@ export function rememberAgent({ session: { knownNames }, workspace }: Place, age
 }
 
 /** An agent of this very name gets another token; one that only looks like it is refused as the server says. */
-export async function namingTaken<T>(scope: Place, name: string, work: Promise<T>): Promise<T> {
+export async function explainTakenName<T>(
+  scope: Place,
+  name: string,
+  work: Promise<T>,
+): Promise<T> {
   try {
     return await work
   } catch (error) {
@@ -99,9 +103,9 @@ export async function agentNamed(
       ? projectNamed(scope, await projectsOf(scope), project.value).id
       : null
   const here = agents.filter(
-    (agent) => agent.name !== typed || projectId === null || usableIn(agent, projectId),
+    (agent) => agent.name !== typed || projectId === null || isUsableIn(agent, projectId),
   )
-  return knownAgent(scope, here, typed, `in ${scope.workspace.name}`)
+  return requireKnownAgent(scope, here, typed, `in ${scope.workspace.name}`)
 }
 
 /** @throws CliError for an agent of another project, or of which the server shows another than before */
@@ -111,7 +115,7 @@ export function demandUsable(
   project: { id: string; name: string },
 ): void {
   demandHome(scope, agent)
-  if (usableIn(agent, project.id)) return
+  if (isUsableIn(agent, project.id)) return
   throw new CliError(
     'not_found',
     `${agent.name} belongs to another project than ${project.name}: ${agent.project_id}`,
@@ -120,7 +124,7 @@ export function demandUsable(
 }
 
 /** An agent of that project, or one of the whole workspace. */
-export function usableIn({ project_id }: Agent, projectId: string): boolean {
+export function isUsableIn({ project_id }: Agent, projectId: string): boolean {
   return project_id === null || project_id === projectId
 }
 
@@ -146,7 +150,7 @@ export function tokenNamed<T extends Token>(all: readonly T[], typed: string, li
     ...token,
     name: token.label,
   }))
-  return oneNamed(named, typed, { what: 'token', list })
+  return requireItem(named, typed, { what: 'token', list })
 }
 
 /**
@@ -154,7 +158,7 @@ export function tokenNamed<T extends Token>(all: readonly T[], typed: string, li
  *
  * @throws CliError, UntrustedChain
  */
-export async function grantedToken<T extends Token & Parameters<typeof holderOf>[1]>(
+export async function requireGrantedToken<T extends Token & Parameters<typeof holderOf>[1]>(
   { workspace }: WorkspaceScope,
   owner: Parameters<typeof holderOf>[2],
   all: readonly T[],
@@ -181,7 +185,7 @@ export async function revocableToken<T extends Token & Parameters<typeof holderO
 ): Promise<T> {
   const token = tokenNamed(all, typed, list)
   if (token.id === typed) return token
-  const standing = await standingIn(workspace.open, token, owner)
+  const standing = await checkStanding(workspace.open, token, owner)
   if (standing?.is !== 'ungranted') return token
   throw new CliError(
     'ended_token',
@@ -191,7 +195,7 @@ export async function revocableToken<T extends Token & Parameters<typeof holderO
 }
 
 /** The output of `revoke`. Revoking twice is no error. */
-export function revokedText({ status }: Token): string {
+export function formatRevoked({ status }: Token): string {
   return status === 'revoked' ? 'It was revoked already.' : 'Revoked. The token is now rejected.'
 }
 

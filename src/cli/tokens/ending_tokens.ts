@@ -4,9 +4,9 @@ import { type SignedToken, tokensSignedBy } from '../../client/signed/kept_token
 import type { Identity, Member } from '../../sigchain/index.ts'
 import type { Context } from '../context.ts'
 import type { Host } from '../host.ts'
-import { notFound } from '../named.ts'
+import { buildNotFoundError } from '../named.ts'
 import type { WorkspaceScope } from '../scope.ts'
-import { counted } from '../terminal/confirmed.ts'
+import { formatCount } from '../terminal/confirmed.ts'
 
 type Options = { keepToken: string[] | undefined; yes?: boolean | undefined }
 
@@ -28,24 +28,24 @@ export async function keepTokensOf(
   // A leaving member cannot sign for the others.
   if (!isAdmin(member) || isOwn(member, await session.identity())) return []
   const { held: found } = await tokensSignedBy(session.api, chain, member.user_id)
-  return keptAmong(context, member.email, found, options)
+  return keepAmong(context, member.email, found, options)
 }
 
 /** Like `keepTokensOf`, for the tokens that one person signed in all workspaces. @throws as `keepTokensOf` */
-export async function keptAmong(
+export async function keepAmong(
   context: Context,
   signer: string,
   found: readonly SignedToken[],
   { keepToken, yes }: Options,
 ): Promise<SignedToken[]> {
   if (found.length > 0) tell(context, signer, found)
-  if (keepToken) return named(found, keepToken)
-  return yes ? [] : asked(context.host, found)
+  if (keepToken) return selectNamed(found, keepToken)
+  return yes ? [] : askWhichToKeep(context.host, found)
 }
 
 function tell({ output }: Context, email: string, found: readonly SignedToken[]): void {
   output.warn(
-    `${email} signed ${counted(found.length, 'token')}, which end now unless you keep them:`,
+    `${email} signed ${formatCount(found.length, 'token')}, which end now unless you keep them:`,
     ...found.map((each) => `  ${wordsOf(each)}`),
   )
 }
@@ -55,17 +55,17 @@ function wordsOf({ token, grant, places }: SignedToken): string {
   return `${grant.kind} token ${grant.label} ${token.id} (${where || 'no environment'})`
 }
 
-function named(found: readonly SignedToken[], ids: readonly string[]): SignedToken[] {
+function selectNamed(found: readonly SignedToken[], ids: readonly string[]): SignedToken[] {
   return ids.map((id) => {
     const token = found.find((each) => each.token.id === id)
     if (token) return token
     const known = found.map((each) => each.token.id)
-    throw notFound(id, known, { what: 'such token', list: 'token list <agent>' })
+    throw buildNotFoundError(id, known, { what: 'such token', list: 'token list <agent>' })
   })
 }
 
 /** Asks, because anyone who knows the token can continue to use it. */
-async function asked(host: Host, found: readonly SignedToken[]): Promise<SignedToken[]> {
+async function askWhichToKeep(host: Host, found: readonly SignedToken[]): Promise<SignedToken[]> {
   const { askConfirmation, hasTerminal } = await import('../terminal/prompts.ts')
   const kept: SignedToken[] = []
   if (!hasTerminal(host)) return kept

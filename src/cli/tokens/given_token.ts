@@ -7,7 +7,7 @@ import {
 } from '../../client/delivery/delivery.ts'
 import { ApiError, openApi } from '../../client/http/api.ts'
 import { namesOfProjects } from '../../client/known_names.ts'
-import { parseToken, sealedToken } from '../../core/crypto/token.ts'
+import { formatSealedToken, parseToken } from '../../core/crypto/token.ts'
 import { isUuid } from '../../core/validation/validate.ts'
 import { getToken } from '../../features/workloads/contract.ts'
 import type { Context } from '../context.ts'
@@ -16,7 +16,7 @@ import type { AddressName, Origin } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { openKnownNames } from '../trust/known.ts'
 import { openKnownDeliveries } from '../trust/known_deliveries.ts'
-import { atAddress } from '../wrong_address.ts'
+import { runAtAddress } from '../wrong_address.ts'
 
 /** The trace that a request belongs to, if it is of one. */
 export type Tracing = { traceparent?: string | undefined }
@@ -39,7 +39,7 @@ export function requireToken(context: Context, options: TokenOption): string {
 }
 
 /** The environment that someone named: by flag, variable or file. @throws CliError for a broken project file */
-export function namedEnvironment(context: Context): { environment?: string } {
+export function readNamedEnvironment(context: Context): { environment?: string } {
   demandProjectFile(context, 'environment', 'project')
   const { environment } = context.settings
   return environment && environment.origin !== 'default' ? { environment: environment.value } : {}
@@ -76,12 +76,12 @@ async function askForEnvironment(
   from: AddressName,
   { traceparent }: Tracing,
 ) {
-  const named = namedEnvironment(context)
+  const named = readNamedEnvironment(context)
   const { environment: setting } = context.settings
   const parsed = parseToken(token)
   if (named.environment === undefined || !FILES.includes(setting?.origin) || !parsed) return named
   // The control plane gets the form that opens nothing.
-  const sent = from === 'server' ? sealedToken(parsed.id, parsed.secret) : token
+  const sent = from === 'server' ? formatSealedToken(parsed.id, parsed.secret) : token
   const answer = await openApi(await context[from](), () => sent, {
     timeoutMs: TOKEN_MS,
     traceparent,
@@ -99,17 +99,17 @@ async function askForEnvironment(
 }
 
 /** A token of one project needs no name. For a token of several projects, the project that was typed as an ID. */
-export function namedProject(context: Context): { project_id?: string } {
-  const typed = typedProject(context)
+export function readNamedProject(context: Context): { project_id?: string } {
+  const typed = readTypedProject(context)
   return typed !== undefined && isUuid(typed) ? { project_id: typed } : {}
 }
 
-function typedProject({ settings: { project } }: Context): string | undefined {
+function readTypedProject({ settings: { project } }: Context): string | undefined {
   return project?.origin === 'flag' || project?.origin === 'environment' ? project.value : undefined
 }
 
 /** The delivery to a token, for the given project. @throws ApiError, CliError */
-export async function deliveredTo(
+export async function readDelivery(
   context: Context,
   token: string,
   scope: AskedScope,
@@ -117,10 +117,10 @@ export async function deliveredTo(
 ): Promise<SealedEnvironment> {
   const server = await context.server()
   const delivery = await asToken(
-    atAddress('server', server, fetchEnvironment(server, token, scope, memory)),
+    runAtAddress('server', server, fetchEnvironment(server, token, scope, memory)),
   )
   const { workspaceId, projectId } = delivery
-  const typed = scope.project_id ?? typedProject(context)
+  const typed = scope.project_id ?? readTypedProject(context)
   if (typed === undefined || typed === projectId) return delivery
   const names = openKnownNames(context.env, server)
   const known = isUuid(typed) ? [typed] : names.idsOf(namesOfProjects({ id: workspaceId }), typed)

@@ -48,7 +48,7 @@ export function checkActorName(name: string): void {
 }
 
 /** `--host` and `--secret`. @throws CliError for an invalid host or name */
-export function narrowedBy({
+export function readNarrowingOptions({
   host,
   secret,
 }: OptionValues<typeof narrowingOptions>): Pick<TokenOrder, 'hosts' | 'secrets'> {

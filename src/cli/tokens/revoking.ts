@@ -3,7 +3,10 @@ import type { TokenEnding } from '../../client/actions/end_tokens.ts'
 import type { Context } from '../context.ts'
 import { placeOf, type WorkspaceScope } from '../scope.ts'
 
-export function endingIn({ output }: Pick<Context, 'output'>, scope: WorkspaceScope): TokenEnding {
+export function endTokensIn(
+  { output }: Pick<Context, 'output'>,
+  scope: WorkspaceScope,
+): TokenEnding {
   return {
     ...placeOf(scope),
     unsigned: () =>

@@ -6,22 +6,22 @@ import {
 } from '../../client/delivery/delivery.ts'
 import type { SeenDelivery } from '../../client/delivery/fallback.ts'
 import { openApi } from '../../client/http/api.ts'
-import { parseToken, sealedToken } from '../../core/crypto/token.ts'
+import { formatSealedToken, parseToken } from '../../core/crypto/token.ts'
 import { getVersion } from '../../features/workloads/contract.ts'
 import type { Context } from '../context.ts'
 import { openKnownDeliveries } from '../trust/known_deliveries.ts'
 import {
   noteWithheld,
-  once,
-  resolvedFrom,
+  resolveEntries,
   type Source,
+  warnOnce,
   warnUnavailable,
 } from '../values/delivered.ts'
 import {
-  deliveredTo,
   environmentFor,
-  namedEnvironment,
-  namedProject,
+  readDelivery,
+  readNamedEnvironment,
+  readNamedProject,
   tokenRefusal,
 } from './given_token.ts'
 
@@ -30,21 +30,21 @@ export async function tokenSource(context: Context, token: string): Promise<Sour
   const parsed = parseToken(token)
   if (!parsed) throw new InvalidToken(token)
   const server = await context.server()
-  const named = { ...namedEnvironment(context), ...namedProject(context) }
+  const named = { ...readNamedEnvironment(context), ...readNamedProject(context) }
   const { id, secret } = parsed
-  const api = openApi(server, () => sealedToken(id, secret))
+  const api = openApi(server, () => formatSealedToken(id, secret))
   const memory = openKnownDeliveries(context.env, id)
-  const [note, warn] = [once(context.output.note), once(context.output.warn)]
+  const [note, warn] = [warnOnce(context.output.note), warnOnce(context.output.warn)]
   let last: SeenDelivery | undefined
   return {
     deliver: async () => {
       const environment = await environmentFor(context, token, 'server')
-      const scope: AskedScope = { ...namedProject(context), ...environment }
-      const opened = await openedForToken(context, token, scope, memory)
+      const scope: AskedScope = { ...readNamedProject(context), ...environment }
+      const opened = await openForToken(context, token, scope, memory)
       last = opened.seen ?? undefined
       noteWithheld(note, opened)
       warnUnavailable(warn, opened.unavailable)
-      return resolvedFrom(opened)
+      return resolveEntries(opened)
     },
     seen: { last: () => last, demand: (seen) => memory.remember(seen, seen) },
     version: async () => {
@@ -64,13 +64,13 @@ export async function tokenSource(context: Context, token: string): Promise<Sour
 }
 
 /** @throws ApiError, CliError */
-export async function openedForToken(
+export async function openForToken(
   context: Context,
   token: string,
   scope: AskedScope,
   memory?: DeliveryMemory,
 ) {
-  const delivery = await deliveredTo(context, token, scope, memory)
+  const delivery = await readDelivery(context, token, scope, memory)
   const { open, projectId, environment, seen, withheld, held, unavailable } = delivery
   return {
     entries: await open(),

@@ -9,11 +9,11 @@ import { getToken } from '../../features/workloads/contract.ts'
 import { listCredentials } from '../../resolver/contract.ts'
 import type { Context } from '../context.ts'
 import type { Values } from '../files/formats.ts'
-import { notFound } from '../named.ts'
+import { buildNotFoundError } from '../named.ts'
 import { CliError } from '../terminal/cli_error.ts'
-import { type Form, shownValues } from '../values/references.ts'
-import { atAddress } from '../wrong_address.ts'
-import { deliveredTo, environmentFor, tokenOf, tokenRefusal } from './given_token.ts'
+import { type Form, showValues } from '../values/references.ts'
+import { runAtAddress } from '../wrong_address.ts'
+import { environmentFor, readDelivery, tokenOf, tokenRefusal } from './given_token.ts'
 
 /** The token that replaces a session. An account on the command line has priority. @throws CliError */
 export function tokenInstead(
@@ -34,7 +34,7 @@ export type Credential = {
 
 /** Names of the environment that was named, or of all that the token is for. @throws ApiError, CliError */
 export async function namesOfToken(context: Context, token: string): Promise<Credential[]> {
-  const usable = await usableWith(context, token)
+  const usable = await listUsableSecrets(context, token)
   if (usable === null) return namesToRead(context, token)
   const { environment } = await environmentFor(context, token, 'resolver')
   return usable
@@ -48,12 +48,12 @@ export async function namesOfToken(context: Context, token: string): Promise<Cre
 }
 
 /** The secrets that the token may use; null if it may only read. @throws ApiError, CliError */
-async function usableWith(context: Context, token: string) {
+async function listUsableSecrets(context: Context, token: string) {
   if (parseToken(token) === null) throw new InvalidToken(token)
   try {
     const resolver = await context.resolver()
     const answering = openApi(resolver, () => token).call(listCredentials, {})
-    return await atAddress('resolver', resolver, answering)
+    return await runAtAddress('resolver', resolver, answering)
   } catch (error) {
     if (error instanceof ApiError && error.code === 'scope_required') return null
     throw tokenRefusal(error)
@@ -61,7 +61,7 @@ async function usableWith(context: Context, token: string) {
 }
 
 async function namesToRead(context: Context, token: string): Promise<Credential[]> {
-  const { sealed, projectId, environment } = await delivered(context, token)
+  const { sealed, projectId, environment } = await readDelivered(context, token)
   return Object.keys(sealed)
     .sort()
     .map((key) => ({ key, project_id: projectId, environment, description: null }))
@@ -69,7 +69,7 @@ async function namesToRead(context: Context, token: string): Promise<Credential[
 
 /** Every value that is delivered to the token, opened here. @throws ApiError, CliError, UnresolvedReference */
 export async function valuesOfToken(context: Context, token: string, form: Form): Promise<Values> {
-  return shownValues(await openedFor(context, token), form)
+  return showValues(await openDelivered(context, token), form)
 }
 
 /** Some of them, by name. @throws CliError for a name that is not there */
@@ -79,25 +79,25 @@ export async function valuesNamed(
   keys: readonly string[],
   form: Form,
 ) {
-  const opened = await openedFor(context, token)
+  const opened = await openDelivered(context, token)
   const missing = keys.find((key) => !opened.has(key))
   if (missing !== undefined) {
     const kind = { what: 'secret', where: 'that this token may read', list: 'secrets list' }
-    throw notFound(missing, [...opened.keys()], kind)
+    throw buildNotFoundError(missing, [...opened.keys()], kind)
   }
-  const values = shownValues(opened, form, keys)
+  const values = showValues(opened, form, keys)
   return keys.map((key) => ({ key, value: values[key] ?? '' }))
 }
 
-async function openedFor(context: Context, token: string) {
-  return (await delivered(context, token)).open()
+async function openDelivered(context: Context, token: string) {
+  return (await readDelivered(context, token)).open()
 }
 
-async function delivered(context: Context, token: string): Promise<SealedEnvironment> {
+async function readDelivered(context: Context, token: string): Promise<SealedEnvironment> {
   const { project } = context.settings
   // A token has its project. A token for several projects needs the ID.
   const place = project && isUuid(project.value) ? { project_id: project.value } : {}
-  return deliveredTo(context, token, {
+  return readDelivery(context, token, {
     ...(await environmentFor(context, token, 'server')),
     ...place,
   })
@@ -110,7 +110,7 @@ export async function describeToken(context: Context, token: string) {
   const name = parsed.kind === 'agt' ? 'resolver' : 'server'
   const address = await context[name]()
   const answering = openApi(address, () => token).call(getToken, {})
-  const told = await atAddress(name, address, answering).catch((error) => {
+  const told = await runAtAddress(name, address, answering).catch((error) => {
     throw tokenRefusal(error)
   })
   const isOld = ({ epoch }: { epoch: number }) => epoch !== told.epoch

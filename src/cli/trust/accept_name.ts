@@ -1,8 +1,8 @@
 /** Accepts the ID that a name has now, in place of the pinned one. */
 import type { KnownNames, NameList } from '../../client/known_names.ts'
 import type { Context } from '../context.ts'
-import { oneNamed } from '../named.ts'
-import { confirmed } from '../terminal/confirmed.ts'
+import { requireItem } from '../named.ts'
+import { requireConfirmation } from '../terminal/confirmed.ts'
 
 type Named = { id: string; name: string }
 
@@ -22,7 +22,7 @@ export async function accept(
   typed: string,
   options: { yes: boolean | undefined },
 ): Promise<void> {
-  const { id, name } = oneNamed(all, typed, { what, list: `${what} list` })
+  const { id, name } = requireItem(all, typed, { what, list: `${what} list` })
   const before = known.idsOf(names, name)
   const kept = usual && only?.id === id ? known.idsOf(usual, '') : [id]
   const isUsual = !kept.includes(id)
@@ -32,7 +32,7 @@ export async function accept(
   }
   output.warn(`${name} meant ${before.join(', ')} and now means ${id}`)
   if (isUsual) output.warn(`the default ${what} was ${kept.join(', ')} and becomes ${id}`)
-  await confirmed(host, options, `Accept that the ${what} ${name} now means this one?`)
+  await requireConfirmation(host, options, `Accept that the ${what} ${name} now means this one?`)
   // Agents of one name may be in several projects.
   const others = all.filter((each) => each.name === name && before.includes(each.id))
   known.accept(names, name, [id, ...others.map((each) => each.id)])

@@ -4,7 +4,7 @@
  */
 import { identityFingerprint } from '../../sigchain/index.ts'
 import { CliError } from '../terminal/cli_error.ts'
-import { type KeysOfPerson, refusing } from './known_keys.ts'
+import { explainRefusedKey, type KeysOfPerson } from './known_keys.ts'
 
 type Given = { address: string | null; text: string }
 
@@ -55,8 +55,8 @@ function personFor(people: readonly KeysOfPerson[], address: string | null): Key
 
 async function demandEqual(person: KeysOfPerson, text: string): Promise<void> {
   const { email } = person
-  const fingerprint = await refusing(email, () => identityFingerprint(person))
-  if (plain(text) === plain(fingerprint)) return
+  const fingerprint = await explainRefusedKey(email, () => identityFingerprint(person))
+  if (toPlainText(text) === toPlainText(fingerprint)) return
   throw new CliError(
     'unproven_key',
     `the fingerprint of ${email} is ${fingerprint}, which differs from the given one`,
@@ -65,6 +65,6 @@ async function demandEqual(person: KeysOfPerson, text: string): Promise<void> {
 }
 
 /** People group the characters as they like. */
-function plain(text: string): string {
+function toPlainText(text: string): string {
   return text.toLowerCase().replace(/[^a-z0-9]/g, '')
 }

@@ -5,10 +5,10 @@
  */
 import { join } from 'node:path'
 import { z } from 'zod'
-import { type KnownNames, knownNames, nameLists } from '../../client/known_names.ts'
+import { createKnownNames, type KnownNames, nameLists } from '../../client/known_names.ts'
 import type { KnownChains } from '../../client/signed/chain.ts'
-import { knownChains, knownEntry } from '../../client/signed/known_chains.ts'
-import { type KnownWorkspaceKeys, knownWorkspaceKeys } from '../../client/workspace_key.ts'
+import { createKnownChains, knownEntry } from '../../client/signed/known_chains.ts'
+import { createKnownWorkspaceKeys, type KnownWorkspaceKeys } from '../../client/workspace_key.ts'
 import { lockFile } from '../files/lock.ts'
 import { readOwnFile } from '../files/read.ts'
 import { replaceFile } from '../files/replace.ts'
@@ -119,7 +119,7 @@ function pathOf(env: Env, section: Section): string {
 }
 
 export function openKnownNames(env: Env, server: string): KnownNames {
-  return knownNames({
+  return createKnownNames({
     read: () => readKnown(env, 'names')[server] ?? {},
     change: (act) =>
       changeKnown(env, 'names', (all) => {
@@ -130,7 +130,7 @@ export function openKnownNames(env: Env, server: string): KnownNames {
 }
 
 export function openKnownChains(env: Env, server: string): KnownChains {
-  return knownChains(
+  return createKnownChains(
     entriesOf(
       server,
       () => readKnown(env, 'chains'),
@@ -149,7 +149,7 @@ export function openKnownWorkspaceKeys(
     () => readKnown(env, 'workspaceKeys'),
     (act) => changeKnown(env, 'workspaceKeys', act),
   )
-  return knownWorkspaceKeys(entries, ({ name, epoch }) =>
+  return createKnownWorkspaceKeys(entries, ({ name, epoch }) =>
     warn(`${name} has a new key, epoch ${epoch}: a member rekeyed it`),
   )
 }

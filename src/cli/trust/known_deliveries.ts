@@ -14,15 +14,15 @@ const MOST_TOKENS = 200
 /** Reads the file at each call: another process may have seen more. */
 export function openKnownDeliveries(env: Env, tokenId: string): DeliveryMemory {
   let own: Entry | undefined
-  const known = () => later(own, readKnown(env, 'deliveries')[tokenId])
+  const readEntries = () => takeLater(own, readKnown(env, 'deliveries')[tokenId])
   return {
     of: (place) => {
-      const before = known()
+      const before = readEntries()
       return before && { ...before, ...before.manifests[nameOf(place)] }
     },
     remember: (place, { seq, head, revision, root, headSeq }) => {
       const manifests = { [nameOf(place)]: { revision, root, headSeq } }
-      own = later(own, { seq, head, manifests })
+      own = takeLater(own, { seq, head, manifests })
       keep(env, tokenId, own)
     },
   }
@@ -33,9 +33,9 @@ function nameOf({ projectId, environment }: { projectId: string; environment: st
 }
 
 /** The newer of each part; both were verified. */
-function later(one: Entry | undefined, other: Entry): Entry
-function later(one: Entry | undefined, other: Entry | undefined): Entry | undefined
-function later(one: Entry | undefined, other: Entry | undefined): Entry | undefined {
+function takeLater(one: Entry | undefined, other: Entry): Entry
+function takeLater(one: Entry | undefined, other: Entry | undefined): Entry | undefined
+function takeLater(one: Entry | undefined, other: Entry | undefined): Entry | undefined {
   if (!one || !other) return one ?? other
   const { seq, head } = other.seq > one.seq ? other : one
   const manifests = { ...one.manifests }
@@ -48,7 +48,7 @@ function later(one: Entry | undefined, other: Entry | undefined): Entry | undefi
 function keep(env: Env, tokenId: string, seen: Entry): void {
   try {
     changeKnown(env, 'deliveries', ({ [tokenId]: before, ...others }) => {
-      const now = later(before, seen)
+      const now = takeLater(before, seen)
       if (isDeepStrictEqual(now, before)) return undefined
       const all = [...Object.entries(others), [tokenId, now] as const]
       return Object.fromEntries(all.slice(-MOST_TOKENS))

@@ -24,7 +24,9 @@ export async function checkKnownKeys(
   const unknown = people.filter((person) => knownKeys[person.email] !== textOf(person))
   for (const person of unknown) {
     const { email } = person
-    context.output.warn(`${email}  ${await refusing(email, () => identityFingerprint(person))}`)
+    context.output.warn(
+      `${email}  ${await explainRefusedKey(email, () => identityFingerprint(person))}`,
+    )
     if (knownKeys[email] !== undefined && !acceptChanged) {
       throw new CliError(
         'changed_key',
@@ -38,7 +40,7 @@ export async function checkKnownKeys(
 }
 
 /** @throws CliError `unproven_key` for keys that are refused */
-export async function refusing<T>(email: string, work: () => Promise<T>): Promise<T> {
+export async function explainRefusedKey<T>(email: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

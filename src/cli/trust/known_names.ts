@@ -1,18 +1,18 @@
 /** Pins the ID of a name when it is first seen, and refuses another one. */
 import {
   type ChangedName,
-  changedName,
+  findChangedName,
+  findTakenName,
   type KnownNames,
   type Named,
   type NameList,
-  takenName,
 } from '../../client/known_names.ts'
 import { isUuid } from '../../core/validation/validate.ts'
-import { type Kind, oneNamed } from '../named.ts'
+import { type Kind, requireItem } from '../named.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
 /** By ID, or by a name with an unchanged meaning. @throws CliError */
-export function knownOne<T extends Named>(
+export function requireKnown<T extends Named>(
   known: KnownNames,
   list: NameList,
   all: readonly T[],
@@ -21,7 +21,7 @@ export function knownOne<T extends Named>(
 ): T {
   // An id is no name: who calls theirs by the id of another would be taken for that one.
   const meant = isUuid(typed) ? all.filter(({ id }) => id === typed) : all
-  const found = oneNamed(meant, typed, kind)
+  const found = requireItem(meant, typed, kind)
   if (found.id !== typed) demandKnown(known, list, found, `the ${kind.what} ${typed}`)
   return found
 }
@@ -33,7 +33,7 @@ export function demandKnown(
   named: Named,
   subject: string,
 ): void {
-  const changed = changedName(known, list, named, subject)
+  const changed = findChangedName(known, list, named, subject)
   if (changed === null) return
   const [what = ''] = list.match(/workspace|project|agent/) ?? []
   throw new CliError(
@@ -60,7 +60,7 @@ export function learnKeys(known: KnownNames, email: string, ...newer: readonly s
 
 /** @throws CliError `changed_name` */
 export function demandNew(known: KnownNames, list: NameList, named: Named): void {
-  const taken = takenName(known, list, named)
+  const taken = findTakenName(known, list, named)
   if (taken) throw new CliError('changed_name', `${taken.message}; it is not used`, helpFor(taken))
 }
 

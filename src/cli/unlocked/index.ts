@@ -20,7 +20,7 @@ const keyAnswer = z.object({ salt: z.base64(), key: z.base64(), until: z.number(
 const untilAnswer = z.object({ until: z.number() })
 
 /** Null if it is locked, or the listener is another user's. The passphrase is then requested. */
-export async function unlockedKey(env: Env): Promise<SealingKey | null> {
+export async function readUnlockedKey(env: Env): Promise<SealingKey | null> {
   const answer = await ask(env, 'key').catch(() => null)
   const parsed = keyAnswer.safeParse(answer)
   if (!parsed.success) return null
@@ -29,7 +29,7 @@ export async function unlockedKey(env: Env): Promise<SealingKey | null> {
 }
 
 /** When it will be locked; null if it is locked. @throws CliError `unsafe_socket` */
-export async function unlockedUntil(env: Env): Promise<Date | null> {
+export async function readUnlockedUntil(env: Env): Promise<Date | null> {
   const parsed = untilAnswer.safeParse(await ask(env, 'until'))
   return parsed.success ? new Date(parsed.data.until) : null
 }

@@ -31,7 +31,7 @@ export function ownSocket(env: Env): string | null {
     const path = socketPath(env, false)
     const found = lstatSync(path)
     if (found.isSocket() && found.uid === ownUid() && (found.mode & OTHERS) === 0) return path
-    throw unsafe(path)
+    throw buildUnsafeError(path)
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
     throw error
@@ -42,10 +42,11 @@ export function ownSocket(env: Env): string | null {
 function demandOwnDirectory(directory: string, uid: number): void {
   const own = lstatSync(directory)
   const isOwn = own.isDirectory() && own.uid === uid && (own.mode & OTHERS) === 0
-  if (!isOwn) throw unsafe(directory)
+  if (!isOwn) throw buildUnsafeError(directory)
   const parent = lstatSync(dirname(directory))
   const isKept = (parent.mode & OTHERS_MAY_WRITE) === 0 || (parent.mode & STICKY) !== 0
-  if (!isKept || (parent.uid !== uid && parent.uid !== 0)) throw unsafe(dirname(directory))
+  if (!isKept || (parent.uid !== uid && parent.uid !== 0))
+    throw buildUnsafeError(dirname(directory))
 }
 
 function ownUid(): number {
@@ -54,7 +55,7 @@ function ownUid(): number {
   throw new CliError('failed', 'unlock works only on Linux and macOS')
 }
 
-function unsafe(path: string): CliError {
+function buildUnsafeError(path: string): CliError {
   return new CliError(
     'unsafe_socket',
     `${path} may belong to another user`,

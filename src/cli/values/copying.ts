@@ -5,8 +5,8 @@
 import {
   cannotBeCopied,
   changedOf,
-  comparedWith,
-  provenEntries,
+  compareEntries,
+  readProvenEntries,
 } from '../../client/actions/stored_secrets.ts'
 import { Fault } from '../../core/fault.ts'
 import { isMarked } from '../../core/policy/references.ts'
@@ -16,11 +16,11 @@ import type { copyingOptions } from '../options.ts'
 import { environmentOf, type ProjectScope, projectNamed, projectsOf } from '../scope.ts'
 import { absence, demandEnvironment } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'
-import { counted } from '../terminal/confirmed.ts'
+import { formatCount } from '../terminal/confirmed.ts'
 import { namesOf, showChanges } from './changes.ts'
 import { checkReferences } from './reference_faults.ts'
 import type { Entry } from './sealing.ts'
-import { store, storedSecrets, throwUnproven } from './storing.ts'
+import { loadStoredSecrets, store, throwUnproven } from './storing.ts'
 
 type Options = OptionValues<typeof copyingOptions> & { to: string }
 
@@ -42,12 +42,12 @@ export async function copyTo(
     context.output.warn(`Not copied: ${names}. Connect it there: cloakroom connect NAME`)
   }
   const names = found.map(({ key }) => key)
-  const there = await storedSecrets(to, names)
+  const there = await loadStoredSecrets(to, names)
   const entries = found.map((entry) => ({
     ...entry,
     expectedVersion: there.get(entry.key)?.version ?? 0,
   }))
-  const compared = comparedWith(there, entries)
+  const compared = compareEntries(there, entries)
   if (options.dryRun) {
     showChanges(context, compared)
     return
@@ -66,7 +66,7 @@ export async function copyTo(
   await checkReferences(context, to, withReferences, { yes: options.yes, coming: entries })
   const { created, updated } = await store(context, to, changed, options)
   const same = namesOf(compared, 'same').length
-  const sentence = `${place}: ${counted(created, 'secret')} copied, ${updated} overwritten, ${same} already there.`
+  const sentence = `${place}: ${formatCount(created, 'secret')} copied, ${updated} overwritten, ${same} already there.`
   context.output.done(sentence, { created, updated, same })
 }
 
@@ -84,7 +84,7 @@ async function entriesOf(
   from: ProjectScope,
   keys: readonly string[] | undefined,
 ): Promise<Entry[]> {
-  const entries = await provenEntries(environmentOf(from), keys).catch(throwUncopyable)
+  const entries = await readProvenEntries(environmentOf(from), keys).catch(throwUncopyable)
   const missing = keys?.find((name) => !entries.some(({ key }) => key === name))
   const error = missing === undefined ? null : await absence(from, missing)
   if (error) throw error

@@ -49,7 +49,7 @@ export function warnUnavailable(
 }
 
 /** A repeated sentence is omitted. */
-export function once(warn: (...texts: string[]) => void): (...texts: string[]) => void {
+export function warnOnce(warn: (...texts: string[]) => void): (...texts: string[]) => void {
   let last = ''
   return (...texts) => {
     const all = texts.join('\n')
@@ -73,7 +73,7 @@ export type Opened = {
 export const NOTHING_OPENED: Opened = { entries: new Map(), own: new Set() }
 
 /** As programs get them: all, or some. @throws UnresolvedReference */
-export function resolvedFrom(
+export function resolveEntries(
   { entries, own, held = [] }: Pick<Opened, 'entries' | 'own' | 'held'>,
   names: Iterable<string> = entries.keys(),
 ): Delivered {

@@ -10,8 +10,8 @@ import {
 import type { Context } from '../context.ts'
 import { environmentOf, type ProjectScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
-import { confirmedOr } from '../terminal/confirmed.ts'
-import { type Entry, openedSecrets } from './sealing.ts'
+import { confirmOrThrow } from '../terminal/confirmed.ts'
+import { type Entry, openListedSecrets } from './sealing.ts'
 
 type Options = {
   yes: boolean | undefined
@@ -52,7 +52,7 @@ export async function checkReferences(
   await refuseCircles(scope, entries, listed, own)
   if (dangling.length === 0) return
   if (yes) return output.warn(...dangling)
-  await confirmedOr(
+  await confirmOrThrow(
     host,
     false,
     `${dangling.join('; ')}. Store it?`,
@@ -108,7 +108,7 @@ async function addReferenced(
   const further = names.filter((name) => !own.has(name) && isMarked(policies.get(name)))
   if (further.length === 0) return
   const stored = await readNamed(environmentOf(scope), new Set(further))
-  for (const [name, entry] of openedSecrets(scope, stored)) graph.set(name, entry)
+  for (const [name, entry] of openListedSecrets(scope, stored)) graph.set(name, entry)
 }
 
 function referencesOf(name: string, entry: Opened | undefined): string[] {

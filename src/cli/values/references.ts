@@ -1,6 +1,6 @@
 /** References of values (protocol 3.5) where people read and store them: they say which value has some. */
 import { readNamed } from '../../client/environment.ts'
-import { fittingMark } from '../../client/secrets/final_policy.ts'
+import { fitReferenceMark } from '../../client/secrets/final_policy.ts'
 import {
   isMarked,
   type Entry as Opened,
@@ -13,13 +13,13 @@ import type { Values } from '../files/formats.ts'
 import { environmentOf, type ProjectScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { checkReferences } from './reference_faults.ts'
-import { type Entry, openedSecrets } from './sealing.ts'
+import { type Entry, openListedSecrets } from './sealing.ts'
 
 /** Values as they are stored, or as programs get them. */
 export type Form = { raw: boolean | undefined }
 
 /** @throws UnresolvedReference */
-export function shownValues(
+export function showValues(
   opened: ReadonlyMap<string, Opened>,
   { raw }: Form,
   names: Iterable<string> = opened.keys(),
@@ -48,7 +48,7 @@ export async function withReferenced(
     for (const name of missing) asked.add(name)
     const mine = [...own].filter(([name]) => missing.delete(name))
     const stored = missing.size > 0 ? await readNamed(environmentOf(scope), missing) : []
-    for (const [name, entry] of [...mine, ...openedSecrets(scope, stored)]) all.set(name, entry)
+    for (const [name, entry] of [...mine, ...openListedSecrets(scope, stored)]) all.set(name, entry)
   }
 }
 
@@ -67,7 +67,7 @@ export async function asStored(
   )
   if (suspects.length === 0) return values
   try {
-    const got = shownValues(await withReferenced(scope, new Map(suspects)), { raw: false })
+    const got = showValues(await withReferenced(scope, new Map(suspects)), { raw: false })
     const same = suspects.filter(([name]) => got[name] === values[name])
     return { ...values, ...Object.fromEntries(same.map(([name, { value }]) => [name, value])) }
   } catch (error) {
@@ -90,7 +90,7 @@ type Marking = {
  *
  * @throws CliError
  */
-export async function marked(
+export async function markReferences(
   context: Context,
   scope: ProjectScope,
   entries: readonly Entry[],
@@ -99,7 +99,7 @@ export async function marked(
   const { output } = context
   const final = entries.map((entry): Entry => {
     const { value, policy } = entry
-    if (!value.includes('${')) return fittingMark(entry)
+    if (!value.includes('${')) return fitReferenceMark(entry)
     return references ? { ...entry, policy: { ...policy, references: true } } : entry
   })
   const withMark = final.filter(({ policy }) => isMarked(policy))

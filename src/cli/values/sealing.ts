@@ -28,13 +28,13 @@ export async function upload(
 }
 
 /** The value, or `null` if it cannot be decrypted at its place with its policy. */
-export function opened(scope: ProjectScope, stored: client.SealedRow): string | null {
-  return client.openedValue(environmentOf(scope), stored)
+export function openStored(scope: ProjectScope, stored: client.SealedRow): string | null {
+  return client.openStoredValue(environmentOf(scope), stored)
 }
 
 /** @throws CliError if it cannot be decrypted */
 export function reveal(scope: ProjectScope, stored: client.SealedRow): string {
-  const value = opened(scope, stored)
+  const value = openStored(scope, stored)
   if (value !== null) return value
   throw new CliError(
     'unreadable_value',
@@ -44,7 +44,7 @@ export function reveal(scope: ProjectScope, stored: client.SealedRow): string {
 }
 
 /** All values as stored. @throws CliError if one cannot be decrypted */
-export function openedSecrets(
+export function openListedSecrets(
   scope: ProjectScope,
   stored: readonly client.SealedRow[],
 ): Map<string, Opened> {

@@ -19,7 +19,7 @@ export function choiceOf({
 /**
  * The entries with their final policies. Reports secrets that became settings, or the reverse, because of their value.
  */
-export function classified(
+export function classifyEntries(
   { output }: Context,
   candidates: readonly Candidate[],
   choice: Sensitivity,
@@ -35,11 +35,11 @@ export function classified(
     return { key, value, policy, expectedVersion }
   })
   if (settings.length > 0) {
-    output.warn(`as settings, not masked: ${listed(settings)} (--sensitive stores secrets)`)
+    output.warn(`as settings, not masked: ${formatList(settings)} (--sensitive stores secrets)`)
   }
   if (secrets.length > 0) {
     output.warn(
-      `no longer settings, masked from now on: ${listed(secrets)} (--plain keeps settings)`,
+      `no longer settings, masked from now on: ${formatList(secrets)} (--plain keeps settings)`,
     )
   }
   return entries
@@ -47,7 +47,7 @@ export function classified(
 
 const MAX_LISTED = 10
 
-function listed(names: readonly string[]): string {
+function formatList(names: readonly string[]): string {
   const shown = names.slice(0, MAX_LISTED).join(', ')
   return names.length > MAX_LISTED ? `${shown} and ${names.length - MAX_LISTED} more` : shown
 }

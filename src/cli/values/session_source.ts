@@ -5,8 +5,8 @@ import { isDeliverable, isHeld, isRoot } from '../../core/policy/policy.ts'
 import type { Entry } from '../../core/policy/references.ts'
 import type { Context } from '../context.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../scope.ts'
-import { noteWithheld, type Opened, once, resolvedFrom, type Source } from './delivered.ts'
-import { openedSecrets } from './sealing.ts'
+import { noteWithheld, type Opened, resolveEntries, type Source, warnOnce } from './delivered.ts'
+import { openListedSecrets } from './sealing.ts'
 
 type Options = { allowEmpty: boolean | undefined; mine: boolean | undefined }
 
@@ -17,18 +17,18 @@ export async function sessionSource(context: Context, options: Options): Promise
   const open = (reading: SecretsReading) =>
     projectScope({ ...context, session: async () => session }, reading)
   const { settings, output } = context
-  const [warn, note] = [once(output.warn), once(output.note)]
+  const [warn, note] = [warnOnce(output.warn), warnOnce(output.note)]
   return {
     deliver: async () => {
       const scope = await open({ include: 'value' })
-      const opened = await openedForMember({ output: { ...output, warn } }, scope, options)
+      const opened = await openForMember({ output: { ...output, warn } }, scope, options)
       if (opened === null) {
         const { refuseEmpty } = await import('../suggestions.ts')
         await refuseEmpty(scope, options)
         return {}
       }
       noteWithheld(note, opened)
-      return resolvedFrom(opened)
+      return resolveEntries(opened)
     },
     version: async () => {
       const scope = await open({})
@@ -50,7 +50,7 @@ export async function sessionSource(context: Context, options: Options): Promise
  * Omits secrets whose policy does not list `env`, like delivery by token. `null` for an environment without secrets.
  * The person's own values override the shared ones.
  */
-export async function openedForMember(
+export async function openForMember(
   { output }: Pick<Context, 'output'>,
   scope: ProjectScope,
   { mine }: { mine: boolean | undefined },
@@ -64,7 +64,7 @@ export async function openedForMember(
   for (const name of kept) own.delete(name)
   if (stored.length === 0 && own.size === 0) return null
   const meant = stored.filter(({ key }) => !own.has(key))
-  const opened = openedSecrets(scope, meant)
+  const opened = openListedSecrets(scope, meant)
   // Decrypting them proves their policies: a server cannot withhold a value with a forged policy.
   for (const name of kept) opened.delete(name)
   noteOwnValues(output, scope, [...own.keys()])

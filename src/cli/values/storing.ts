@@ -5,19 +5,19 @@
 
 import {
   deleteStored,
-  provenValues,
-  storedValues,
+  readProvenValues,
+  readStoredValues,
   Unproven,
 } from '../../client/actions/stored_secrets.ts'
 import { ApiError } from '../../client/http/api.ts'
 import { listDeletedSecrets } from '../../features/secrets/contract.ts'
 import { USUAL_ENVIRONMENTS } from '../arguments.ts'
 import type { Context } from '../context.ts'
-import { nearNames } from '../named.ts'
+import { findNearNames } from '../named.ts'
 import { environmentOf, type ProjectScope } from '../scope.ts'
-import { environmentsOf, onlyElsewhere, onSecret } from '../suggestions.ts'
+import { environmentsOf, onSecret, suggestEnvironments } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'
-import { confirmed } from '../terminal/confirmed.ts'
+import { requireConfirmation } from '../terminal/confirmed.ts'
 import { type Entry, upload } from './sealing.ts'
 
 const USUAL = new Set<string>(USUAL_ENVIRONMENTS)
@@ -57,12 +57,12 @@ async function confirmNewEnvironment(
 ): Promise<void> {
   const { environment, project } = scope
   if (host.streams.stdin.isTTY === true) {
-    const elsewhere = await onlyElsewhere(scope)
+    const elsewhere = await suggestEnvironments(scope)
     if (elsewhere === null) return
-    return confirmed(host, options, `${elsewhere}. Create ${environment}?`)
+    return requireConfirmation(host, options, `${elsewhere}. Create ${environment}?`)
   }
   const known = await environmentsOf(scope)
-  const [near] = nearNames(environment, known)
+  const [near] = findNearNames(environment, known)
   // Another machine may have made it meanwhile.
   if (near === undefined || known.includes(environment)) return
   throw new CliError(
@@ -94,22 +94,22 @@ export function reportStored(
 }
 
 /** The stored secrets with these names, by name. */
-export function storedSecrets(scope: ProjectScope, names: readonly string[]) {
-  return storedValues(environmentOf(scope), names)
+export function loadStoredSecrets(scope: ProjectScope, names: readonly string[]) {
+  return readStoredValues(environmentOf(scope), names)
 }
 
 /** Like above, for writing. @throws CliError `unproven_policy` */
-export function provenSecrets(scope: ProjectScope, names: readonly string[]) {
-  return provenValues(environmentOf(scope), names).catch(throwUnproven)
+export function readProvenSecrets(scope: ProjectScope, names: readonly string[]) {
+  return readProvenValues(environmentOf(scope), names).catch(throwUnproven)
 }
 
 /** Translates an `Unproven` error for people. @throws CliError */
 export function throwUnproven(error: unknown): never {
-  throw error instanceof Unproven ? unproven(error.names) : error
+  throw error instanceof Unproven ? buildUnprovenError(error.names) : error
 }
 
 /** The error for secrets that do not open with the policy beside them. */
-export function unproven(names: readonly string[]): CliError {
+export function buildUnprovenError(names: readonly string[]): CliError {
   return new CliError(
     'unproven_policy',
     new Unproven(names).message,

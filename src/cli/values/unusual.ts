@@ -2,11 +2,11 @@
  * Values that are probably a mistake: an empty one (an unset variable of a shell, `/dev/null` on standard input), and
  * one under a name that steers programs, such as PATH. A person confirms them by name before anything is stored.
  */
-import { unsafeReason } from '../../client/delivery/unsafe_variables.ts'
+import { explainUnsafeVariable } from '../../client/delivery/unsafe_variables.ts'
 import { isDeliverable } from '../../core/policy/policy.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../terminal/cli_error.ts'
-import { confirmedOr, counted } from '../terminal/confirmed.ts'
+import { confirmOrThrow, formatCount } from '../terminal/confirmed.ts'
 import type { Entry } from './sealing.ts'
 
 type Confirmed = { allowEmpty: boolean | undefined; allowEnv: string[] | undefined }
@@ -19,24 +19,25 @@ export async function confirmUnusual(
 ): Promise<void> {
   const empty = entries.filter(({ value }) => value === '').map(({ key }) => key)
   if (empty.length > 0) {
-    await confirmedOr(
+    await confirmOrThrow(
       host,
       allowEmpty === true,
-      `Store ${counted(empty.length, 'empty value')} (${empty.join(', ')})?`,
+      `Store ${formatCount(empty.length, 'empty value')} (${empty.join(', ')})?`,
       new CliError(
         'empty_value',
-        `${counted(empty.length, 'value')} would be empty: ${empty.join(', ')}; nothing was stored`,
+        `${formatCount(empty.length, 'value')} would be empty: ${empty.join(', ')}; nothing was stored`,
         'check the source of the value, or pass --allow-empty to store it',
       ),
     )
   }
   const unsafe = entries.flatMap(({ key, policy }) => {
-    const reason = isDeliverable(policy) && !allowEnv.includes(key) ? unsafeReason(key) : null
+    const reason =
+      isDeliverable(policy) && !allowEnv.includes(key) ? explainUnsafeVariable(key) : null
     return reason === null ? [] : [{ key, reason }]
   })
   if (unsafe.length === 0) return
   const lines = unsafe.map(({ key, reason }) => `the variable ${key} ${reason}`)
-  await confirmedOr(
+  await confirmOrThrow(
     host,
     false,
     `${lines.join('; ')}. Store ${unsafe.map(({ key }) => key).join(', ')}?`,

@@ -4,7 +4,7 @@
  * not the wrapped copy, and both forms decrypt only for these keys.
  */
 import { type Bytes, fromBase64, toBase64 } from '../../core/crypto/encoding.ts'
-import { randomBytes } from '../../core/crypto/random.ts'
+import { generateRandomBytes } from '../../core/crypto/random.ts'
 import {
   type Identity,
   identityFingerprint,
@@ -46,19 +46,19 @@ const copies = {
 }
 
 /** All data for a registration, and the keys that stay here. Takes about 0.3 s. */
-export async function newAccount(email: string, password: string, argon2id?: Argon2id) {
-  const seed = randomBytes(SEED_BYTES)
+export async function createAccountKeys(email: string, password: string, argon2id?: Argon2id) {
+  const seed = generateRandomBytes(SEED_BYTES)
   const identity = await identityOf(seed)
   const { privateKey, public_key, signing_key } = identity
   const keys: AccountKeys = { privateKey, publicKey: decode(public_key), seed }
   const key_proof = await proveKeys(identity, email)
-  const wrapped = await underPassword(password, keys, argon2id)
+  const wrapped = await deriveFromPassword(password, keys, argon2id)
   return { keys, public_key, signing_key, key_proof, ...wrapped }
 }
 
 /** The fields derived from a password; `password` is the authKey, the only part that the server sees. */
-export async function underPassword(password: string, keys: AccountKeys, argon2id?: Argon2id) {
-  const salt = randomBytes(SALT_BYTES)
+export async function deriveFromPassword(password: string, keys: AccountKeys, argon2id?: Argon2id) {
+  const salt = generateRandomBytes(SALT_BYTES)
   const masterKey = await deriveMasterKey(password, salt, KDF_DEFAULT, argon2id)
   return {
     password: authKey(masterKey),

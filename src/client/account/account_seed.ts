@@ -20,7 +20,7 @@ import {
   sealGcm,
   TAG_BYTES,
 } from '../../core/crypto/primitives.ts'
-import { randomBytes } from '../../core/crypto/random.ts'
+import { generateRandomBytes } from '../../core/crypto/random.ts'
 import { type Identity, identityOf, type PublicIdentity } from '../../sigchain/index.ts'
 
 const VERSION = 2
@@ -41,7 +41,7 @@ export function wrapSeed(
   copy: SeedCopy | PasskeyCopy,
   seed: Bytes,
   identity: PublicIdentity,
-  nonce: Uint8Array = randomBytes(NONCE_BYTES),
+  nonce: Uint8Array = generateRandomBytes(NONCE_BYTES),
 ): string {
   if (seed.length !== KEY_BYTES) throw new RangeError('an account seed has 32 bytes')
   const sealed = sealGcm(key, nonce, additionalData(copy, identity), seed)

@@ -13,7 +13,7 @@ import {
   TAG_BYTES,
   x25519PublicKey,
 } from '../../core/crypto/primitives.ts'
-import { randomBytes } from '../../core/crypto/random.ts'
+import { generateRandomBytes } from '../../core/crypto/random.ts'
 import { type Argon2id, argon2id } from './argon2.ts'
 
 /** `kdf` as it travels on the wire; `memory_kib` is in KiB. */
@@ -103,7 +103,7 @@ export function unwrapPrivateKey(
 
 /** RK: 32 random bytes, shown to the user once and used once. */
 export function generateRecoveryKey(): Uint8Array {
-  return randomBytes(KEY_BYTES)
+  return generateRandomBytes(KEY_BYTES)
 }
 
 /** The verifier of a recovery key, stored like a password: URL-safe base64. */
@@ -142,7 +142,7 @@ function wrap(
   publicKey: Uint8Array,
 ): string {
   if (privateKey.length !== KEY_BYTES) throw new RangeError('a private key has 32 bytes')
-  const nonce = randomBytes(NONCE_BYTES)
+  const nonce = generateRandomBytes(NONCE_BYTES)
   const sealed = sealGcm(key, nonce, concat(lp(label), lp(publicKey)), privateKey)
   return toBase64(concat(Uint8Array.of(VERSION), nonce, sealed))
 }

@@ -3,11 +3,11 @@ import { uuidv7 } from '../../core/crypto/encoding.ts'
 import { login, register } from '../../features/accounts/contract.ts'
 import { identityOf } from '../../sigchain/index.ts'
 import { masterKeyOf } from '../actions/credentials.ts'
-import { newWorkspace } from '../actions/workspaces.ts'
+import { createWorkspaceKeys } from '../actions/workspaces.ts'
 import { type Api, openApi } from '../http/api.ts'
 import { openWorkspace } from '../vault.ts'
 import type { WorkspaceKey } from '../workspace_key.ts'
-import { type AccountKeys, newAccount, unwrapKeys } from './account_keys.ts'
+import { type AccountKeys, createAccountKeys, unwrapKeys } from './account_keys.ts'
 import type { Argon2id } from './argon2.ts'
 import { authKey, generateRecoveryKey, userKey } from './keys.ts'
 import { recoveryOf, writeRecoveryKey } from './recovery.ts'
@@ -34,12 +34,12 @@ export async function signUp(
   ownerCode?: string,
   argon2id?: Argon2id,
 ) {
-  const { keys, ...account } = await newAccount(email, password, argon2id)
+  const { keys, ...account } = await createAccountKeys(email, password, argon2id)
   const recoveryKey = generateRecoveryKey()
   const userId = uuidv7()
   const { seed } = keys
   const founder = isSigned && seed ? { userId, email, identity: await identityOf(seed) } : null
-  const workspace = await newWorkspace(keys.publicKey, founder)
+  const workspace = await createWorkspaceKeys(keys.publicKey, founder)
   await openApi(origin).call(register, {
     body: {
       email,

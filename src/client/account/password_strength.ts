@@ -47,7 +47,7 @@ async function openStrength() {
 }
 
 /** For a page; a command prints its advice on a separate line. */
-export function inSentences({ why, advice }: Weakness): string {
+export function formatWeakness({ why, advice }: Weakness): string {
   const texts = [why, advice].filter((text) => text !== '')
   return texts
     .map((text) => text.charAt(0).toUpperCase() + text.slice(1).replace(/\.?$/, '.'))

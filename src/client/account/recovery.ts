@@ -2,7 +2,7 @@
 import { beginRecovery, recover } from '../../features/accounts/contract.ts'
 import { ApiError } from '../http/answer.ts'
 import { openApi } from '../http/api.ts'
-import { type AccountKeys, underPassword, unwrapKeys, wrapKeys } from './account_keys.ts'
+import { type AccountKeys, deriveFromPassword, unwrapKeys, wrapKeys } from './account_keys.ts'
 import type { Argon2id } from './argon2.ts'
 import { generateRecoveryKey, recoveryVerifier } from './keys.ts'
 
@@ -88,7 +88,7 @@ export async function recoverByKey(
       'the private key on the server cannot be decrypted with this recovery key',
     )
   const next = generateRecoveryKey()
-  const { password: new_password, ...replacement } = await underPassword(
+  const { password: new_password, ...replacement } = await deriveFromPassword(
     newPassword,
     keys,
     argon2id,

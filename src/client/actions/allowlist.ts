@@ -1,5 +1,5 @@
 /** Reads and changes the allowed hosts of a workspace, in a signed one by its links, with the calls of each entry. */
-import { canonicalName, type Domain, domainMatches, parseDomain } from '../../core/net/domain.ts'
+import { type Domain, domainMatches, parseDomain, toCanonicalName } from '../../core/net/domain.ts'
 import {
   addToAllowlist,
   listAllowlist,
@@ -19,24 +19,24 @@ export async function readAllowlist({ api, workspace }: WorkspacePlace) {
   const before = await workspace.chain()
   const rows = await api.list(listAllowlist, { params: { workspace_id: id } })
   if (!chains || !before) return { entries: rows, unsigned: [], leftOut: [] }
-  const allowed = whoAllowed(await chains.history(workspace))
+  const allowed = findLastAllowed(await chains.history(workspace))
   const entries = [...allowed].map(([domain, signed]) => ({ domain, ...signed }))
-  return { entries, ...misstated(before.allowlist, allowed, rows) }
+  return { entries, ...findMisstatedHosts(before.allowlist, allowed, rows) }
 }
 
 /** Every host that is signed or listed. */
-export async function knownHosts({ api, workspace }: WorkspacePlace): Promise<string[]> {
+export async function listKnownHosts({ api, workspace }: WorkspacePlace): Promise<string[]> {
   const rows = await api.list(listAllowlist, { params: { workspace_id: workspace.id } })
   const signed = (await workspace.chain())?.allowlist ?? []
   return [...new Set([...signed, ...rows.map(({ domain }) => domain)])]
 }
 
 /** The hosts that no entry covers. */
-export async function uncoveredHosts(
+export async function listUncoveredHosts(
   place: WorkspacePlace,
   hosts: readonly string[],
 ): Promise<string[]> {
-  const known = (await knownHosts(place)).flatMap((text) => parseDomain(text) ?? [])
+  const known = (await listKnownHosts(place)).flatMap((text) => parseDomain(text) ?? [])
   return [...new Set(hosts)].filter((text) => {
     const wanted = parseDomain(text)
     if (wanted === null) return true
@@ -67,22 +67,22 @@ type AllowlistChange = { add?: readonly string[]; remove?: readonly string[] }
 function judgeOf({ add = [], remove = [] }: AllowlistChange): Judge {
   return ({ allowlist }) => {
     const body = {
-      add: canonical(add).filter((domain) => !allowlist.has(domain)),
-      remove: canonical(remove).filter((domain) => allowlist.has(domain)),
+      add: toCanonicalDomains(add).filter((domain) => !allowlist.has(domain)),
+      remove: toCanonicalDomains(remove).filter((domain) => allowlist.has(domain)),
     }
     return body.add.length + body.remove.length === 0 ? null : { type: 'allowlist.changed', body }
   }
 }
 
 /** Normalised and unique. The server rejects invalid hosts. */
-function canonical(domains: readonly string[]): string[] {
+function toCanonicalDomains(domains: readonly string[]): string[] {
   return [...new Set(domains.flatMap((domain) => parseDomain(domain)?.text ?? []))]
 }
 
 type AllowedBy = { seq: number; added_at: string; added_by_email: string }
 
 /** With which link each domain was allowed last, from the links of a verified chain. */
-function whoAllowed(links: readonly Link[]): Map<string, AllowedBy> {
+function findLastAllowed(links: readonly Link[]): Map<string, AllowedBy> {
   const emails = emailsIn(links)
   const allowed = new Map<string, AllowedBy>()
   for (const { type, body, seq, at, signer } of links) {
@@ -98,7 +98,7 @@ function whoAllowed(links: readonly Link[]): Map<string, AllowedBy> {
  * Listed hosts that nobody signed, which allow no calls, and omitted hosts, which still do. Concurrent changes count as
  * neither: `before` is the signed list before the read.
  */
-function misstated(
+function findMisstatedHosts(
   before: ReadonlySet<string>,
   allowed: ReadonlyMap<string, AllowedBy>,
   rows: readonly { domain: string }[],
@@ -205,7 +205,7 @@ function addUses(one: Omit<HostUse, 'host'>, other: Omit<HostUse, 'host'>) {
 /** As entries of the allowlist name it. */
 export function hostOf({ hostname, port }: URL): { name: string; port: number } {
   return {
-    name: canonicalName(hostname) ?? '',
+    name: toCanonicalName(hostname) ?? '',
     port: port === '' ? HTTPS_PORT : Number(port),
   }
 }

@@ -2,7 +2,11 @@
 import { systemTimers, type Timers } from '../../core/async/timers.ts'
 import { denyApproval, listApprovals, revokeApproval } from '../../features/approvals/contract.ts'
 import { openSignedState, type SignedState } from '../approvals/reading.ts'
-import { UnverifiedRequest, type VerifiedRequest, verifiedRequest } from '../approvals/verify.ts'
+import {
+  readVerifiedRequest,
+  UnverifiedRequest,
+  type VerifiedRequest,
+} from '../approvals/verify.ts'
 import { type Api, ApiError, type CallResult } from '../http/api.ts'
 import type { WorkspacePlace } from '../workspace.ts'
 
@@ -29,7 +33,7 @@ export async function readApprovals(
   statuses: readonly ApprovalStatus[] | null,
   timers: Pick<Timers, 'sleep'> = systemTimers,
 ): Promise<CheckedApproval[]> {
-  const listed = await retryOnce(() => listedApprovals(place, statuses), timers)
+  const listed = await retryOnce(() => fetchApprovals(place, statuses), timers)
   const state = openSignedState(place.workspace)
   const checked: CheckedApproval[] = []
   for (let from = 0; from < listed.length; from += AT_ONCE) {
@@ -62,7 +66,7 @@ export async function readNewApprovals(
   place: WorkspacePlace,
   seen: Set<string>,
 ): Promise<{ requests: VerifiedRequest[]; hidden: number }> {
-  const listed = await listedApprovals(place, ['pending'])
+  const listed = await fetchApprovals(place, ['pending'])
   const fresh = listed.filter(({ id }) => !seen.has(id)).reverse()
   const state = openSignedState(place.workspace)
   const requests: VerifiedRequest[] = []
@@ -75,7 +79,7 @@ export async function readNewApprovals(
 }
 
 /** According to the server. */
-export async function listedApprovals(
+export async function fetchApprovals(
   { api, workspace }: ServerPlace,
   statuses: readonly ApprovalStatus[] | null,
 ): Promise<ListedApproval[]> {
@@ -92,7 +96,7 @@ async function checkApproval(
 ): Promise<CheckedApproval> {
   if (listed.status !== 'pending') return { ...listed, request: null, fault: null }
   try {
-    return { ...listed, request: await verifiedRequest(place, listed.id, state), fault: null }
+    return { ...listed, request: await readVerifiedRequest(place, listed.id, state), fault: null }
   } catch (error) {
     if (!(error instanceof UnverifiedRequest)) throw error
     return { ...listed, request: null, fault: error.why }

@@ -6,7 +6,7 @@ import { policyInWords } from '../secrets/policy_in_words.ts'
 import { type RenewalState, renewalOf } from '../secrets/renewal_state.ts'
 import { UntrustedChain } from '../signed/chain.ts'
 import type { WorkspacePlace } from '../workspace.ts'
-import { openedValue } from './set_secrets.ts'
+import { openStoredValue } from './set_secrets.ts'
 
 type SecretCell = {
   version: number
@@ -66,7 +66,7 @@ async function readAll(place: EnvironmentPlace) {
 type Listed = Awaited<ReturnType<typeof readSecrets>>[number]
 
 function cellOf(place: EnvironmentPlace, secret: Listed): Omit<SecretCell, 'value'> & Opened {
-  const value = openedValue(place, secret)
+  const value = openStoredValue(place, secret)
   // A value decrypts only with its own policy. Any other policy comes from the server.
   const policy = value === null ? null : ((secret.policy ?? null) as Policy | null)
   return {

@@ -7,7 +7,7 @@ import {
   prelogin,
   replaceRecovery,
 } from '../../features/accounts/contract.ts'
-import { type AccountKeys, underPassword } from '../account/account_keys.ts'
+import { type AccountKeys, deriveFromPassword } from '../account/account_keys.ts'
 import type { Argon2id } from '../account/argon2.ts'
 import { authKey, deriveMasterKey, generateRecoveryKey } from '../account/keys.ts'
 import { recoveryOf, writeRecoveryKey } from '../account/recovery.ts'
@@ -43,7 +43,7 @@ export async function changeOwnPassword(
   replacement: string,
 ): Promise<void> {
   const current_password = await proofOf(holder, current)
-  const { password: new_password, ...wrapped } = await underPassword(
+  const { password: new_password, ...wrapped } = await deriveFromPassword(
     replacement,
     holder,
     holder.argon2id,

@@ -11,7 +11,7 @@ import {
 } from '../../features/projects/contract.ts'
 import type { SignedText } from '../../sigchain/index.ts'
 import { revocationOf, type TokenOwner } from '../agents/tokens.ts'
-import { emptying, openWriter } from '../environment.ts'
+import { emptyRows, openWriter } from '../environment.ts'
 import { ApiError } from '../http/api.ts'
 import type { Place } from '../signed/statements.ts'
 import type { WorkspacePlace } from '../workspace.ts'
@@ -77,7 +77,7 @@ export async function removeProject(ending: TokenEnding, projectId: string): Pro
 export async function removeEnvironment(ending: TokenEnding, { projectId, environment }: Place) {
   const params = { project_id: projectId, environment }
   const write = openWriter({ ...ending, projectId, environment })
-  const deleted = await write(emptying, (manifest) =>
+  const deleted = await write(emptyRows, (manifest) =>
     ending.api.call(deleteEnvironmentEndpoint, { params, body: { manifest } }),
   ).catch(async (error: unknown) => {
     // The deletion may have stopped before its tokens.

@@ -40,14 +40,19 @@ function rekeysIn({ history }: Chain, links: readonly Link[]) {
 /** The periods in which each person had the workspace key. `to` is null for current members. */
 function peopleIn(chain: Chain, links: readonly Link[]) {
   const emails = emailsIn(links)
-  const at = (seq: number) => links[seq - 1]?.at ?? ''
+  const getLinkAt = (seq: number) => links[seq - 1]?.at ?? ''
   return [...chain.history].flatMap(([userId, periods]) => {
     const spans: { userId: string; email: string; from: string; to: string | null }[] = []
     for (const { since, role } of periods) {
       const last = spans.at(-1)
-      if (role === null && last) last.to = at(since)
+      if (role === null && last) last.to = getLinkAt(since)
       else if (role !== null && (!last || last.to !== null)) {
-        spans.push({ userId, email: emails.get(userId) ?? userId, from: at(since), to: null })
+        spans.push({
+          userId,
+          email: emails.get(userId) ?? userId,
+          from: getLinkAt(since),
+          to: null,
+        })
       }
     }
     return spans
@@ -67,7 +72,9 @@ async function tokenIn({ chain, links, token, environment }: Looked) {
   if (!grant) return []
   // Its grant before it ended.
   const before = { ...chain, revokedTokens: new Set<string>() }
-  const text = await verifyGrant(before, grant, { id, publicKey }, new Date(0)).catch(refusedAsText)
+  const text = await verifyGrant(before, grant, { id, publicKey }, new Date(0)).catch(
+    describeRefusal,
+  )
   if (typeof text === 'string') {
     const unknown = { agent: null, mayRead: null, after: null, to: null }
     return [{ ...unknown, id, label, environments: [], fault: text }]
@@ -101,7 +108,7 @@ function scopeOf({ environment }: TokenGrant): string[] | null {
   return environment === null ? null : [environment]
 }
 
-function refusedAsText(error: unknown): string {
+function describeRefusal(error: unknown): string {
   if (error instanceof Refusal) return error.message
   throw error
 }

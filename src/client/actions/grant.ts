@@ -76,7 +76,7 @@ function send(
 type Provisioned = { project_id: string; environment: string; epoch: number }
 
 /** The environments in its scope without the current key, and whether it had a key before a rekey. */
-export function lackingKeys<P extends Place>(
+export function findMissingKeys<P extends Place>(
   { epoch }: Pick<OpenWorkspace, 'epoch'>,
   { provisioned }: { provisioned: readonly Provisioned[] },
   places: readonly P[],

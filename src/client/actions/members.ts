@@ -16,7 +16,7 @@ import {
 } from '../../features/workspaces/contract.ts'
 import { type Chain, type Member, requireKeyProof, type SignedText } from '../../sigchain/index.ts'
 import { type Api, ApiError } from '../http/api.ts'
-import { keptBy, type SignedToken } from '../signed/kept_tokens.ts'
+import { resignTokens, type SignedToken } from '../signed/kept_tokens.ts'
 import { ownId } from '../signed/sign_change.ts'
 import type { WorkspacePlace } from '../workspace.ts'
 import type { WorkspaceEntry } from '../workspaces.ts'
@@ -64,7 +64,7 @@ export function isSamePerson(person: Omit<Invitee, 'bytes'>, member: Member): bo
 }
 
 /** The members in the server's list, including invited people, who have no link. */
-export async function activeMembers({ api, workspace }: WorkspacePlace): Promise<Set<string>> {
+export async function listActiveMembers({ api, workspace }: WorkspacePlace): Promise<Set<string>> {
   if (workspace.chains === null) return new Set()
   const [listed] = await Promise.all([
     api.list(listMembers, { params: { workspace_id: workspace.id } }),
@@ -182,5 +182,5 @@ function grantsWith(
   { workspace }: WorkspacePlace,
   kept: readonly SignedToken[],
 ) {
-  return link && kept.length > 0 ? keptBy(workspace, kept) : undefined
+  return link && kept.length > 0 ? resignTokens(workspace, kept) : undefined
 }

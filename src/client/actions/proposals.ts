@@ -5,7 +5,7 @@ import { closeProposal, listProposals } from '../../features/proposals/contract.
 import { type EnvironmentPlace, readSecrets } from '../environment.ts'
 import type { CallResult } from '../http/api.ts'
 import type { WorkspacePlace } from '../workspace.ts'
-import { allowHosts, knownHosts } from './allowlist.ts'
+import { allowHosts, listKnownHosts } from './allowlist.ts'
 import type { ServerPlace } from './approvals.ts'
 import { uploadSecrets } from './set_secrets.ts'
 
@@ -22,16 +22,16 @@ export function readProposals(
 }
 
 /** The hosts of a proposal that are not allowed yet. */
-export async function missingHosts(
+export async function listMissingHosts(
   place: WorkspacePlace,
   { hosts }: Pick<ListedProposal, 'hosts'>,
 ): Promise<string[]> {
-  const known = new Set(await knownHosts(place))
+  const known = new Set(await listKnownHosts(place))
   return hosts.filter((host) => !known.has(parseDomain(host)?.text ?? host))
 }
 
 /** The secrets of a proposal that the environment does not have. */
-export async function missingSecrets(
+export async function listMissingSecrets(
   place: EnvironmentPlace,
   { secrets }: Pick<ListedProposal, 'secrets'>,
 ) {

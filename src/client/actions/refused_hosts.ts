@@ -3,7 +3,7 @@ import { domainMatches, parseDomain } from '../../core/net/domain.ts'
 import { listAuditLogs } from '../../features/audit/contract.ts'
 import type { CallResult } from '../http/api.ts'
 import type { WorkspacePlace } from '../workspace.ts'
-import { HTTPS_PORT, hostOf, knownHosts } from './allowlist.ts'
+import { HTTPS_PORT, hostOf, listKnownHosts } from './allowlist.ts'
 
 /** Refused calls that are read, the newest. */
 const MOST_CALLS = 500
@@ -33,7 +33,7 @@ export async function readRefusedHosts(
   }
   const [records, allowed] = await Promise.all([
     api.call(listAuditLogs, { query }),
-    knownHosts(place),
+    listKnownHosts(place),
   ])
   const entries = allowed.flatMap((text) => parseDomain(text) ?? [])
   const refused = records.flatMap((record) => {

@@ -12,9 +12,9 @@ import { listEnvironments, listProjects } from '../../features/projects/contract
 import { listDeletedSecrets, listSecrets } from '../../features/secrets/contract.ts'
 import { listMembers, rekeyWorkspace as rekeyEndpoint } from '../../features/workspaces/contract.ts'
 import { type Chain, extend, type ShownKeys, type SignedText } from '../../sigchain/index.ts'
-import { following, readWholeEnvironment, rememberStored, storing } from '../environment.ts'
+import { readWholeEnvironment, rememberStored, signNextRows, storeRows } from '../environment.ts'
 import { type Api, ApiError } from '../http/api.ts'
-import { type LeftToken, naming, type Regranting, tokensFor } from '../signed/rekey_tokens.ts'
+import { type LeftToken, nameKeyOwner, type Regranting, tokensFor } from '../signed/rekey_tokens.ts'
 import type { LinkText } from '../signed/sign_change.ts'
 import { type Place, signManifest } from '../signed/statements.ts'
 import { openSecret, sealSecret } from '../vault.ts'
@@ -50,9 +50,9 @@ export async function renewWorkspaceKey(
     key: crypto.getRandomValues(new Uint8Array(32)),
   }
   const change = { api, workspace, next, sealed }
-  const judge = (chain: Chain) => advanced(chain, next)
+  const judge = (chain: Chain) => buildRekeyLink(chain, next)
   return workspace.change(judge, async (link, chain) => {
-    if (chain) return replace(change, [...chain.members.values()], await signedOn(change, link))
+    if (chain) return replace(change, [...chain.members.values()], await signOnLink(change, link))
     const members = await api.list(listMembers, { params: { workspace_id: workspace.id } })
     await approve(members)
     return replace(change, members, null)
@@ -117,7 +117,7 @@ async function sendWith(
     try {
       return await send()
     } catch (error) {
-      const named = emptiedPlaces(error).filter(([path]) => !known.has(path))
+      const named = readEmptiedPlaces(error).filter(([path]) => !known.has(path))
       if (named.length === 0) throw error
       for (const [path] of named) known.add(path)
       await add(named.map(([, place]) => place))
@@ -125,7 +125,7 @@ async function sendWith(
   }
 }
 
-function emptiedPlaces(error: unknown): [path: string, Place][] {
+function readEmptiedPlaces(error: unknown): [path: string, Place][] {
   if (!(error instanceof ApiError) || error.code !== 'link_required') return []
   return error.fields.flatMap(({ path }) => {
     const { projectId, environment } = MISSING.exec(path)?.groups ?? {}
@@ -135,14 +135,14 @@ function emptiedPlaces(error: unknown): [path: string, Place][] {
 }
 
 /** @throws ApiError if another member did it first */
-function advanced({ epoch }: Chain, next: OpenWorkspace): LinkText {
+function buildRekeyLink({ epoch }: Chain, next: OpenWorkspace): LinkText {
   if (epoch + 1 !== next.epoch) throw new ApiError(409, { error_code: 'epoch_conflict' })
   const key_commitment = keyCommitment(next.id, next.epoch, next.key)
   return { type: 'epoch.advanced', body: { epoch: next.epoch, key_commitment } }
 }
 
 /** The statements of a rekey refer to its own link. */
-async function signedOn({ workspace }: Change, link: SignedText | undefined): Promise<Signed> {
+async function signOnLink({ workspace }: Change, link: SignedText | undefined): Promise<Signed> {
   const signer = await workspace.signer()
   if (!link || !signer) throw new Error('a rekey of a signed workspace has a link')
   const { chain: before } = signer
@@ -153,7 +153,7 @@ async function sealFor(member: Member, { id, epoch, key }: WorkspaceKey) {
   const recipientPublicKey = fromBase64(member.public_key)
   if (!recipientPublicKey) throw new Error(`the public key of ${member.email} is not base64`)
   const place = { workspaceId: id, recipientPublicKey, epoch }
-  const sealed = await naming(member.email, () => sealMemberEnvelope(place, key))
+  const sealed = await nameKeyOwner(member.email, () => sealMemberEnvelope(place, key))
   return { user_id: member.user_id, encrypted_workspace_key: sealed }
 }
 
@@ -192,7 +192,7 @@ async function sealAnew({ api, workspace, next }: Change, place: Place, signed: 
   if (signed === null || stored === null || stored.revision === 0) {
     return { secrets, stateKeys, manifest: null, remember: () => {} }
   }
-  const after = await following(stored, storing(secrets), signed.signer.chain)
+  const after = await signNextRows(stored, storeRows(secrets), signed.signer.chain)
   const manifest = await signManifest(signed.signer, place, after)
   return { secrets, stateKeys, manifest, remember: () => rememberStored(at, after) }
 }
@@ -221,7 +221,7 @@ function resealSecret(
 }
 
 /** Data that only the old key opens, so a rekey deletes it permanently. */
-export async function endedByRekey(api: Api, workspaceId: string) {
+export async function listEndedByRekey(api: Api, workspaceId: string) {
   const projects = await api.list(listProjects, { query: { workspace_id: workspaceId } })
   const perProject = projects.map(async ({ id }) => {
     const params = { project_id: id }

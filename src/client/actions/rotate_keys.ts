@@ -6,7 +6,7 @@
 
 import { type Bytes, fromBase64, toBase64 } from '../../core/crypto/encoding.ts'
 import { sealMemberEnvelope } from '../../core/crypto/envelope.ts'
-import { randomBytes } from '../../core/crypto/random.ts'
+import { generateRandomBytes } from '../../core/crypto/random.ts'
 import { getMe, replaceKeys } from '../../features/accounts/contract.ts'
 import {
   type Chain,
@@ -22,8 +22,8 @@ import type { Argon2id } from '../account/argon2.ts'
 import { authKey, generateRecoveryKey, userKey } from '../account/keys.ts'
 import { recoveryOf } from '../account/recovery.ts'
 import { type Api, ApiError, NO_CODE } from '../http/api.ts'
-import { type SignedToken, signedAgain, tokensSignedBy } from '../signed/kept_tokens.ts'
-import { type LeftToken, leftAs } from '../signed/rekey_tokens.ts'
+import { type SignedToken, signGrantsAgain, tokensSignedBy } from '../signed/kept_tokens.ts'
+import { describeLeftToken, type LeftToken } from '../signed/rekey_tokens.ts'
 import type { OpenWorkspace } from '../workspace.ts'
 import { masterKeyOf } from './credentials.ts'
 
@@ -56,8 +56,8 @@ const MOST_TRIES = 5
 const MOST_GRANTS = 1_000
 const MOST_GRANT_BYTES = 6 * 1_048_576
 
-export function newKeys(): Promise<NextKeys> {
-  return nextKeysOf(randomBytes(SEED_BYTES), generateRecoveryKey())
+export function generateNextKeys(): Promise<NextKeys> {
+  return nextKeysOf(generateRandomBytes(SEED_BYTES), generateRecoveryKey())
 }
 
 export async function nextKeysOf(seed: Bytes, recoveryKey: Uint8Array): Promise<NextKeys> {
@@ -101,7 +101,7 @@ export async function rotateKeys(
       api.call(replaceKeys, { body: { ...body, workspaces } }),
     )
   }
-  return untilCurrent(send, async () => {
+  return retryUntilCurrent(send, async () => {
     for (const workspace of await open()) await workspace.newestChain()
   })
 }
@@ -115,7 +115,7 @@ type Entry = {
   body: { workspace_id: string; epoch: number; encrypted_workspace_key: string; link?: SignedText }
   held: readonly SignedToken[]
   left: LeftToken[]
-  grants: Awaited<ReturnType<typeof signedAgain>>
+  grants: Awaited<ReturnType<typeof signGrantsAgain>>
 }
 
 /** Sends as many tokens as fit into one call, and none if one is refused: old keys must not stay valid. */
@@ -135,17 +135,17 @@ async function sendAll(
     })
     return rotated
   }
-  const fitting = await withinLimits(entries)
+  const fitting = await selectWithinLimits(entries)
   try {
     return await send(fitting)
   } catch (error) {
-    const reason = refusedGrant(error)
+    const reason = explainRefusedGrant(error)
     if (reason === null) throw error
     return send(await Promise.all(entries.map((entry) => cut(entry, 0, reason))))
   }
 }
 
-async function withinLimits(entries: readonly Entry[]): Promise<Entry[]> {
+async function selectWithinLimits(entries: readonly Entry[]): Promise<Entry[]> {
   let bytes = 0
   const fitting: Entry[] = []
   for (const entry of entries) {
@@ -161,7 +161,7 @@ async function withinLimits(entries: readonly Entry[]): Promise<Entry[]> {
 
 /** The tokens for this call, and the remaining ones. */
 async function cut(entry: Entry, count: number, reason: string): Promise<Entry> {
-  const cutOff = entry.held.slice(count).map(({ token }) => leftAs(token, reason, null))
+  const cutOff = entry.held.slice(count).map(({ token }) => describeLeftToken(token, reason, null))
   return {
     ...entry,
     held: entry.held.slice(0, count),
@@ -171,13 +171,16 @@ async function cut(entry: Entry, count: number, reason: string): Promise<Entry> 
 }
 
 /** Why the server rejected a signed token; null for another refusal. */
-function refusedGrant(error: unknown): string | null {
+function explainRefusedGrant(error: unknown): string | null {
   if (!(error instanceof ApiError) || error.code !== 'link_refused') return null
   return error.fields.find(({ path }) => path.startsWith('grants'))?.message ?? null
 }
 
 /** Reads the new state and retries after a concurrent change. */
-async function untilCurrent<T>(send: () => Promise<T>, readOn: () => Promise<void>): Promise<T> {
+async function retryUntilCurrent<T>(
+  send: () => Promise<T>,
+  readOn: () => Promise<void>,
+): Promise<T> {
   for (let tries = 1; tries < MOST_TRIES; tries += 1) {
     try {
       return await send()
@@ -205,7 +208,7 @@ async function entryOf(
   const link = await linkOf(chain, userId, next, signingKey)
   const held = kept.filter(({ grant }) => grant.workspace_id === workspace_id)
   const signer = { chain: await extend(chain, [link]), userId, signingKey: next.signingKey }
-  const grants = await signedAgain(signer, workspace, held)
+  const grants = await signGrantsAgain(signer, workspace, held)
   return { workspace, body: { ...body, link }, held, left: [], grants }
 }
 

@@ -5,7 +5,7 @@ import { OVERHEAD_BYTES } from '../../core/crypto/secret_value.ts'
 import type { Policy } from '../../core/policy/policy.ts'
 import { readRoot } from '../../derivation/root.ts'
 import { MAX_SEALED_BYTES, upsertSecrets } from '../../features/secrets/contract.ts'
-import { type EnvironmentPlace, openWriter, storing } from '../environment.ts'
+import { type EnvironmentPlace, openWriter, storeRows } from '../environment.ts'
 import { ApiError } from '../http/api.ts'
 import { openSecret, sealSecret } from '../vault.ts'
 
@@ -35,11 +35,11 @@ export class Unstorable extends Error {
 }
 
 /** `BIG has 131,072 bytes; the limit is 98,271`; null where the value can be stored. */
-export function tooLarge(key: string, value: string): string | null {
+export function explainTooLarge(key: string, value: string): string | null {
   const bytes = new TextEncoder().encode(value).length
   if (bytes <= MAX_BYTES) return null
-  const shown = (count: number) => count.toLocaleString('en-US')
-  return `${key} has ${shown(bytes)} bytes; the limit is ${shown(MAX_BYTES)}`
+  const formatBytes = (count: number) => count.toLocaleString('en-US')
+  return `${key} has ${formatBytes(bytes)} bytes; the limit is ${formatBytes(MAX_BYTES)}`
 }
 
 /**
@@ -52,7 +52,7 @@ export async function uploadSecrets(
   entries: readonly Entry[],
   mayCreate: boolean,
 ) {
-  const faults = entries.flatMap(({ key, value }) => tooLarge(key, value) ?? [])
+  const faults = entries.flatMap(({ key, value }) => explainTooLarge(key, value) ?? [])
   if (faults.length > 0) throw new Unstorable(faults)
   for (const { key, value, policy } of entries) {
     if (policy?.kind !== undefined) readRoot(policy.kind, utf8(value), key)
@@ -60,9 +60,9 @@ export async function uploadSecrets(
   const { api, projectId, environment } = place
   const counts = { created: 0, updated: 0, isNewEnvironment: false }
   const write = openWriter(place)
-  for (const secrets of batchesOf(entries.map((entry) => sealed(place, entry)))) {
+  for (const secrets of batchesOf(entries.map((entry) => sealEntry(place, entry)))) {
     const body = { project_id: projectId, environment, secrets, create_environment: mayCreate }
-    const writing = write(storing(secrets), (manifest) =>
+    const writing = write(storeRows(secrets), (manifest) =>
       api.call(upsertSecrets, { body: { ...body, manifest } }),
     )
     const stored = await writing.catch((error) => {
@@ -89,7 +89,7 @@ function withNames(error: unknown, secrets: readonly { key: string }[]): unknown
   return new ApiError(status, { ...named, ...advice })
 }
 
-function sealed(
+function sealEntry(
   { workspace, projectId, environment }: EnvironmentPlace,
   { key, value, policy, expectedVersion }: Entry,
 ) {
@@ -117,7 +117,7 @@ function* batchesOf<T extends { value: string }>(secrets: readonly T[]): Generat
 export type SealedRow = { key: string; value?: string | undefined; policy?: unknown }
 
 /** The value, or `null` if it cannot be decrypted at its place with its policy. */
-export function openedValue(
+export function openStoredValue(
   { workspace, projectId, environment }: Omit<EnvironmentPlace, 'api'>,
   stored: SealedRow,
 ): string | null {

@@ -13,16 +13,16 @@ import {
 } from '../../features/secrets/contract.ts'
 import type { Rows } from '../../sigchain/index.ts'
 import {
-  deleting,
   type EnvironmentPlace,
   openWriter,
   readNamed,
   readSecret,
   readSecrets,
-  storing,
+  removeRows,
+  storeRows,
 } from '../environment.ts'
 import { ApiError } from '../http/api.ts'
-import { type Entry, openedValue, type SealedRow } from './set_secrets.ts'
+import { type Entry, openStoredValue, type SealedRow } from './set_secrets.ts'
 
 export type StoredValue = {
   policy: Policy | null
@@ -49,7 +49,7 @@ function policyOf({ policy }: SealedRow): Policy | null {
 }
 
 /** The stored secrets with these names, by name. */
-export async function storedValues(
+export async function readStoredValues(
   place: EnvironmentPlace,
   names: readonly string[],
 ): Promise<Map<string, StoredValue>> {
@@ -57,7 +57,7 @@ export async function storedValues(
   return new Map(
     secrets.map((secret) => [
       secret.key,
-      { policy: policyOf(secret), value: openedValue(place, secret), version: secret.version },
+      { policy: policyOf(secret), value: openStoredValue(place, secret), version: secret.version },
     ]),
   )
 }
@@ -65,9 +65,9 @@ export async function storedValues(
 export type ProvenValue = StoredValue & { value: string }
 
 /** @throws ApiError `not_found`, Unproven */
-export async function provenValue(place: EnvironmentPlace, key: string): Promise<ProvenValue> {
+export async function readProvenValue(place: EnvironmentPlace, key: string): Promise<ProvenValue> {
   const stored = await readSecret(place, key)
-  const value = openedValue(place, stored)
+  const value = openStoredValue(place, stored)
   if (value === null) throw new Unproven([key])
   return { value, policy: policyOf(stored), version: stored.version }
 }
@@ -78,7 +78,7 @@ export async function provenValue(place: EnvironmentPlace, key: string): Promise
  *
  * @throws Unproven
  */
-export async function provenValues(
+export async function readProvenValues(
   place: EnvironmentPlace,
   names: readonly string[],
 ): Promise<Map<string, ProvenValue>> {
@@ -98,7 +98,7 @@ export function cannotBeCopied({ value, policy }: Pick<Entry, 'value' | 'policy'
  *
  * @throws Unproven; Fault `unusable_secret` for a named one that cannot be copied
  */
-export async function provenEntries(
+export async function readProvenEntries(
   place: EnvironmentPlace,
   names?: readonly string[],
 ): Promise<Entry[]> {
@@ -124,7 +124,7 @@ function provenOf(
   const lost: string[] = []
   const proven = new Map<string, ProvenValue>()
   for (const secret of secrets) {
-    const value = openedValue(place, secret)
+    const value = openStoredValue(place, secret)
     if (value === null) lost.push(secret.key)
     else proven.set(secret.key, { policy: policyOf(secret), value, version: secret.version })
   }
@@ -136,7 +136,7 @@ export type ValueChange = 'new' | 'value' | 'policy' | 'same'
 export type Compared = { entry: Entry; change: ValueChange }
 
 /** The changes that storing entries would make, by name. Values are compared and never shown. */
-export function comparedWith(
+export function compareEntries(
   stored: ReadonlyMap<string, StoredValue>,
   entries: readonly Entry[],
 ): Compared[] {
@@ -169,7 +169,7 @@ export async function deleteStored(
   const edit = (rows: Rows) => {
     const row = rows.get(key)
     if (hash && row && toBase64Url(row) !== hash) throw new ApiError(409, CONFLICT)
-    return deleting([key])(rows)
+    return removeRows([key])(rows)
   }
   await openWriter(place)(edit, (manifest) =>
     api.call(deleteSecret, { params, query: { environment }, body: { manifest } }),
@@ -195,9 +195,9 @@ type Version = Awaited<ReturnType<typeof versionsOf>>[number] & { key: string }
 export async function rollBackTo(place: EnvironmentPlace, earlier: Version) {
   const { api, projectId, environment } = place
   const { key, version } = earlier
-  if (openedValue(place, earlier) === null) throw new Unproven([`${key}, version ${version}`])
+  if (openStoredValue(place, earlier) === null) throw new Unproven([`${key}, version ${version}`])
   const params = { project_id: projectId, key }
-  return openWriter(place)(storing([earlier]), (manifest) => {
+  return openWriter(place)(storeRows([earlier]), (manifest) => {
     const body = { version, policy: policyOf(earlier), manifest }
     return api.call(rollBackSecret, { params, query: { environment }, body })
   })
@@ -211,7 +211,7 @@ const BATCH = 500
  *
  * @throws Unproven
  */
-export async function provenDeleted(place: EnvironmentPlace, chosen: readonly string[]) {
+export async function proveDeleted(place: EnvironmentPlace, chosen: readonly string[]) {
   const { api, projectId, environment } = place
   const listed = await api.list(listDeletedSecrets, {
     params: { project_id: projectId },
@@ -220,7 +220,7 @@ export async function provenDeleted(place: EnvironmentPlace, chosen: readonly st
   const found = listed.filter(({ key }) => chosen.includes(key))
   const lost = chosen.filter((name) => {
     const secret = found.find(({ key }) => key === name)
-    return !secret?.value || openedValue(place, { ...secret, value: secret.value }) === null
+    return !secret?.value || openStoredValue(place, { ...secret, value: secret.value }) === null
   })
   if (lost.length > 0) throw new Unproven(lost)
   return found
@@ -229,7 +229,7 @@ export async function provenDeleted(place: EnvironmentPlace, chosen: readonly st
 /** The proven secrets. */
 export async function restoreProven(
   place: EnvironmentPlace,
-  proven: Awaited<ReturnType<typeof provenDeleted>>,
+  proven: Awaited<ReturnType<typeof proveDeleted>>,
 ): Promise<void> {
   const { api, projectId, environment } = place
   const params = { project_id: projectId }
@@ -237,7 +237,7 @@ export async function restoreProven(
   for (let start = 0; start < proven.length; start += BATCH) {
     const batch = proven.slice(start, start + BATCH)
     const keys = batch.map(({ key }) => key)
-    await write(storing(batch), (manifest) =>
+    await write(storeRows(batch), (manifest) =>
       api.call(restoreSecretsEndpoint, { params, body: { environment, keys, manifest } }),
     )
   }

@@ -1,7 +1,7 @@
 /** Undoes a write of several secrets: earlier values are stored again, and new secrets are deleted. */
 import { type EnvironmentPlace, readSecrets } from '../environment.ts'
 import { ApiError } from '../http/api.ts'
-import { type Entry, openedValue, uploadSecrets } from './set_secrets.ts'
+import { type Entry, openStoredValue, uploadSecrets } from './set_secrets.ts'
 import { deleteStored, Unproven, versionsOf } from './stored_secrets.ts'
 
 /** The stored version of a write. The ID differs for a secret that was deleted and added again under the same name. */
@@ -47,7 +47,7 @@ export async function undoStored(
       return now?.id === id && now.version === version
     }
     const unchanged = stored.filter(isUnchanged)
-    const earlier = await earlierEntries(
+    const earlier = await readEarlierEntries(
       place,
       unchanged.filter(({ version }) => version > 1),
     )
@@ -80,7 +80,7 @@ async function storeUnlessChanged(
 }
 
 /** The previous versions, each stored only if the current version is unchanged. */
-async function earlierEntries(
+async function readEarlierEntries(
   place: EnvironmentPlace,
   stored: readonly StoredVersion[],
 ): Promise<Entry[]> {
@@ -88,19 +88,19 @@ async function earlierEntries(
   for (let from = 0; from < stored.length; from += AT_ONCE)
     entries.push(
       ...(await Promise.all(
-        stored.slice(from, from + AT_ONCE).map((each) => earlierEntry(place, each)),
+        stored.slice(from, from + AT_ONCE).map((each) => readEarlierEntry(place, each)),
       )),
     )
   return entries
 }
 
-async function earlierEntry(
+async function readEarlierEntry(
   place: EnvironmentPlace,
   { key, version }: StoredVersion,
 ): Promise<Entry> {
   const versions = await versionsOf(place, key)
   const before = versions.find((each) => each.version === version - 1)
-  const value = before ? openedValue(place, { key, ...before }) : null
+  const value = before ? openStoredValue(place, { key, ...before }) : null
   if (!before || value === null) throw new Unproven([`${key}, version ${version - 1}`])
   const policy = (before.policy ?? null) as Entry['policy']
   return { key, value, policy, expectedVersion: version }

@@ -22,31 +22,31 @@ import {
 import { type Api, ApiError } from '../http/api.ts'
 import { type KnownChain, knownOf, UntrustedChain } from '../signed/chain.ts'
 import { FormerMember, type Judge } from '../signed/sign_change.ts'
-import { type AnyWorkspace, signedWorkspace } from '../workspace.ts'
+import { type AnyWorkspace, toSignedWorkspace } from '../workspace.ts'
 
 export type Founder = { userId: string; email: string; identity: Identity }
 
 /** With the known state of its chain. */
-async function newSignedWorkspace(recipientPublicKey: Uint8Array, founder: Founder) {
-  const { key, order } = await sealedTo(recipientPublicKey, uuidv8())
-  const { known, link } = await firstLink(order.id, key, founder)
+async function createSignedWorkspaceKeys(recipientPublicKey: Uint8Array, founder: Founder) {
+  const { key, order } = await sealWorkspaceKey(recipientPublicKey, uuidv8())
+  const { known, link } = await signFirstLink(order.id, key, founder)
   return { known, order: { ...order, link } }
 }
 
 /** Without a founder it is a plain one, as older clients made them. */
-export async function newWorkspace(recipientPublicKey: Uint8Array, founder: Founder | null) {
-  if (founder) return newSignedWorkspace(recipientPublicKey, founder)
-  const { order } = await sealedTo(recipientPublicKey, uuidv7())
+export async function createWorkspaceKeys(recipientPublicKey: Uint8Array, founder: Founder | null) {
+  if (founder) return createSignedWorkspaceKeys(recipientPublicKey, founder)
+  const { order } = await sealWorkspaceKey(recipientPublicKey, uuidv7())
   return { known: null, order }
 }
 
-async function sealedTo(recipientPublicKey: Uint8Array, id: string) {
+async function sealWorkspaceKey(recipientPublicKey: Uint8Array, id: string) {
   const key = crypto.getRandomValues(new Uint8Array(32))
   const place = { workspaceId: id, recipientPublicKey, epoch: 1 }
   return { key, order: { id, encrypted_workspace_key: await sealMemberEnvelope(place, key) } }
 }
 
-async function firstLink(
+async function signFirstLink(
   id: string,
   key: Uint8Array,
   { userId, email, identity }: Founder,
@@ -66,7 +66,7 @@ export async function createSignedWorkspace(
   founder: Founder,
   name: string,
 ) {
-  const { order, known } = await newSignedWorkspace(publicKey, founder)
+  const { order, known } = await createSignedWorkspaceKeys(publicKey, founder)
   await api.call(createWorkspaceEndpoint, { body: { name, ...order } })
   return { id: order.id, known }
 }
@@ -108,7 +108,10 @@ export async function refuseInvitation(api: Api, workspace: AnyWorkspace): Promi
   }
   if (workspace.chains === null || !(await canSign(workspace.identity))) return send()
   const { chains, identity } = workspace
-  const stranger = signedWorkspace(workspace, { chains: chains.unremembering(), identity })
+  const stranger = toSignedWorkspace(workspace, {
+    chains: chains.createForgetfulChains(),
+    identity,
+  })
   return stranger.change(ownRemovalFrom(stranger), send).catch((error: unknown) => {
     if (!isUnsigned(error)) throw error
     return send()

@@ -4,8 +4,8 @@
  */
 import { parseDomain } from '../../core/net/domain.ts'
 import {
-  allowedLocations,
   callMethods,
+  listAllowedLocations,
   type Policy,
   policyLocations,
 } from '../../core/policy/policy.ts'
@@ -48,13 +48,13 @@ export function allowingOf(record: RefusedCall): Allowing {
     case 'key_not_provisioned':
       return grantKey(record)
     case 'scope_required':
-      return none('scope')
+      return buildNoAllowing('scope')
     default:
-      return none('other')
+      return buildNoAllowing('other')
   }
 }
 
-function none(why: 'scope' | 'rule' | 'other'): Allowing {
+function buildNoAllowing(why: 'scope' | 'rule' | 'other'): Allowing {
   return { kind: 'none', why }
 }
 
@@ -66,7 +66,7 @@ function hostOf({ target_url, target_domain }: RefusedCall): string | null {
 
 function allowHost(record: RefusedCall): Allowing {
   const domain = hostOf(record)
-  return domain === null ? none('other') : { kind: 'allowlist', domain }
+  return domain === null ? buildNoAllowing('other') : { kind: 'allowlist', domain }
 }
 
 function placeOf({ project_id, environment }: RefusedCall): At | null {
@@ -76,7 +76,7 @@ function placeOf({ project_id, environment }: RefusedCall): At | null {
 function widenPolicy(record: RefusedCall): Allowing {
   const place = placeOf(record)
   const { refused_by: by } = record
-  if (!by || !place) return none('rule')
+  if (!by || !place) return buildNoAllowing('rule')
   const missing: Partial<Record<string, string | null>> = {
     allowed_domains: hostOf(record),
     allowed_methods: callMethods.find((method) => method === record.method) ?? null,
@@ -84,7 +84,7 @@ function widenPolicy(record: RefusedCall): Allowing {
     allowed_locations: locationOf(record, by.secret),
   }
   const entry = missing[by.rule]
-  if (!entry) return none('rule')
+  if (!entry) return buildNoAllowing('rule')
   return { kind: 'policy', ...place, secret: by.secret, rule: by.rule as Narrowing, entry }
 }
 
@@ -113,17 +113,17 @@ function locationOf(
 function grantKey(record: RefusedCall): Allowing {
   const place = placeOf(record)
   const { registration_id: agentId, token_id: tokenId } = record
-  if (!place || !agentId || !tokenId) return none('other')
+  if (!place || !agentId || !tokenId) return buildNoAllowing('other')
   return { kind: 'grant', ...place, agentId, tokenId }
 }
 
 /** The policy with the entry. Unchanged if it is already listed, or the list is absent. */
-export function widened(
+export function addPolicyEntry(
   policy: Policy | null,
   { rule, entry }: { rule: Narrowing; entry: string },
 ): Policy | null {
   const list: readonly string[] | undefined =
-    policy?.[rule] ?? (rule === 'allowed_locations' ? allowedLocations(policy) : undefined)
+    policy?.[rule] ?? (rule === 'allowed_locations' ? listAllowedLocations(policy) : undefined)
   if (list === undefined || list.includes(entry)) return policy
   return { ...policy, [rule]: [...list, entry] }
 }

@@ -6,16 +6,20 @@ type Limited = { limits?: TokenLimits | null; spent?: TokenSpending | null | und
 /** The usage of each limit, such as `calls 412 of 1,000 today`; null for a token without limits. */
 export function limitsInWords({ limits = null, spent }: Limited): string[] | null {
   if (limits === null) return null
-  const used = (name: string, amount: number | undefined, limit: number | null, when: string) =>
-    limit === null ? [] : [`${name} ${text(amount ?? 0)} of ${text(limit)} ${when}`]
+  const formatUse = (
+    name: string,
+    amount: number | undefined,
+    limit: number | null,
+    when: string,
+  ) => (limit === null ? [] : [`${name} ${text(amount ?? 0)} of ${text(limit)} ${when}`])
   return [
     ...(limits.calls_per_minute === null
       ? []
       : [`calls ${text(limits.calls_per_minute)} a minute`]),
-    ...used('calls', spent?.calls_today, limits.calls_per_day, 'today'),
-    ...used('running', spent?.running, limits.concurrent_calls, 'at once'),
-    ...used('bytes', spent?.bytes_today, limits.bytes_per_day, 'today'),
-    ...used('model tokens', spent?.model_tokens_today, limits.model_tokens_per_day, 'today'),
+    ...formatUse('calls', spent?.calls_today, limits.calls_per_day, 'today'),
+    ...formatUse('running', spent?.running, limits.concurrent_calls, 'at once'),
+    ...formatUse('bytes', spent?.bytes_today, limits.bytes_per_day, 'today'),
+    ...formatUse('model tokens', spent?.model_tokens_today, limits.model_tokens_per_day, 'today'),
   ]
 }
 

@@ -49,7 +49,7 @@ export const curl = `printf 'header = "Authorization: Bearer %s"\\n' "$SERVICE_T
 `
 
 /** Issues the token that an SDK of such a text gets as its API key: of use for its host and secret only. */
-export function narrowedTokenFor(text: string, agent: string): string {
+export function formatTokenCommand(text: string, agent: string): string {
   const [, host = ''] = /\/v1\/forward\/([\w.-]+)/.exec(text) ?? []
   const [, secret = ''] = /SVC_SECRET_(\w+)/.exec(text) ?? []
   return `cloakroom token issue ${shellWord(agent)} --host ${host} --secret ${secret}\n`
@@ -120,7 +120,7 @@ eval "$exports"
 unset answer exports
 `
 
-const indented = (text: string, by: number) => text.replace(/^(?=.)/gm, ' '.repeat(by))
+const indentLines = (text: string, by: number) => text.replace(/^(?=.)/gm, ' '.repeat(by))
 
 /** For one command that gets the values of one environment. */
 export const runText = 'cloakroom run -- ./deploy.sh\n'
@@ -139,7 +139,7 @@ export function githubActions({ server, resolver }: ProgramAddresses, mayRead: b
           ${address}
           SERVICE_TOKEN: \${{ secrets.SERVICE_TOKEN }}
         run: |
-${indented(script, 10)}${mayRead ? '      - run: ./deploy.sh\n' : ''}`
+${indentLines(script, 10)}${mayRead ? '      - run: ./deploy.sh\n' : ''}`
 }
 
 /** The token is a masked variable of the project there. */
@@ -153,5 +153,5 @@ export function gitlabCi({ server, resolver }: ProgramAddresses, mayRead: boolea
     - apk add --no-cache curl jq
   script:
     - |
-${indented(mayRead ? ask + exported : curl, 6)}${mayRead ? '    - ./deploy.sh\n' : ''}`
+${indentLines(mayRead ? ask + exported : curl, 6)}${mayRead ? '    - ./deploy.sh\n' : ''}`
 }

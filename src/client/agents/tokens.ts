@@ -75,7 +75,7 @@ export async function makeToken(
     project_id: projectId,
     environment,
     expires_at: expiryOf(order),
-    ...narrowedBy(order),
+    ...toNarrowing(order),
   })
   const binding = await makeBinding({ id, secret }, firstHash(signer.chain))
   return { id, text, body: { token: { ...token, grant, binding } } }
@@ -93,7 +93,7 @@ type Labelled = ListedToken & { label: string }
  */
 export async function holderOf(workspace: OpenWorkspace, token: Labelled, owner: TokenOwner) {
   const holder = { id: token.id, publicKey: token.public_key }
-  const standing = await standingIn(workspace, token, owner)
+  const standing = await checkStanding(workspace, token, owner)
   if (standing === null) return { ...holder, scope: null }
   if (standing.is !== 'granted') throw new EndedToken(token.label, standing)
   const { project_id, environment } = standing.grant
@@ -104,7 +104,7 @@ export async function holderOf(workspace: OpenWorkspace, token: Labelled, owner:
  * Whether the grant of that owner's token with that label is valid; null in a plain workspace. @throws UntrustedChain
  * if no administrator signed it
  */
-export async function standingIn(
+export async function checkStanding(
   workspace: OpenWorkspace,
   token: Labelled,
   owner: TokenOwner,
@@ -113,20 +113,20 @@ export async function standingIn(
     const standing = await standingOf(chain, token)
     if (standing.is !== 'ungranted') {
       requireOwner(standing.grant, owner)
-      if (standing.grant.label !== token.label) throw notIts()
+      if (standing.grant.label !== token.label) throw throwNotIts()
     }
     return standing
   })
 }
 
-const notIts = () => new Refusal('mismatch', 'it was granted to another agent', 'the grant')
+const throwNotIts = () => new Refusal('mismatch', 'it was granted to another agent', 'the grant')
 
 function requireOwner({ agent_id, project_id }: TokenGrant, owner: TokenOwner): void {
   const isOwned =
     'agentId' in owner
       ? agent_id === owner.agentId
       : agent_id === null && project_id === owner.projectId
-  if (!isOwned) throw notIts()
+  if (!isOwned) throw throwNotIts()
 }
 
 /** The grant of a token that is that owner's. @throws EndedToken, Refusal */
@@ -143,7 +143,7 @@ export function revocationOf({ revokedTokens }: Chain, ids: readonly string[]) {
   return token_ids.length > 0 ? ({ type: 'tokens.revoked', body: { token_ids } } as const) : null
 }
 
-function narrowedBy({ hosts, secrets, limits }: TokenOrder) {
+function toNarrowing({ hosts, secrets, limits }: TokenOrder) {
   if (!hosts && !secrets && !limits) return {}
   return { hosts: hosts ?? null, secrets: secrets ?? null, limits: limits ?? null }
 }

@@ -21,7 +21,7 @@ const SINGLE_MS = 900_000
 const ADMINS = matrix['agent.manage']
 
 /** Seconds that a window may last at most: as long as every secret's policy permits. */
-export function longestWindow(held: readonly HeldUse[]): number {
+export function findLongestWindow(held: readonly HeldUse[]): number {
   return Math.min(...held.map(({ ttlSeconds }) => ttlSeconds))
 }
 
@@ -59,7 +59,10 @@ export async function releaseRequest(
     token_id: grant.token_id,
     digest: approval.digest,
     scope: window && scopeOf(window),
-    secrets: sealed.map(({ secret, envelope_sha256 }) => ({ ...namedIn(secret), envelope_sha256 })),
+    secrets: sealed.map(({ secret, envelope_sha256 }) => ({
+      ...toHeldTerms(secret),
+      envelope_sha256,
+    })),
     expires_at,
   }
   const signed = await signText('release', text, signer.signingKey)
@@ -95,6 +98,6 @@ function scopeOf({ host, methods, path_prefix }: ReleaseWindow): HeldRelease['sc
   return { host, methods, path_prefix }
 }
 
-function namedIn({ project_id, environment, key, value_sha256, policy_sha256 }: HeldUse) {
+function toHeldTerms({ project_id, environment, key, value_sha256, policy_sha256 }: HeldUse) {
   return { project_id, environment, key, value_sha256, policy_sha256 }
 }

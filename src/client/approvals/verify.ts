@@ -11,7 +11,7 @@ import { fromBase64, toBase64Url, utf8 } from '../../core/crypto/encoding.ts'
 import { sha256 } from '../../core/crypto/primitives.ts'
 import { environmentKey, policyHash } from '../../core/crypto/secret_value.ts'
 import { domainMatches, parseDomain } from '../../core/net/domain.ts'
-import { heldBy, type Policy } from '../../core/policy/policy.ts'
+import { type Policy, readApprover } from '../../core/policy/policy.ts'
 import type { Secret } from '../../core/secret.ts'
 import { getApproval } from '../../features/approvals/contract.ts'
 import {
@@ -55,7 +55,7 @@ export class UnverifiedRequest extends Error {
 }
 
 /** @throws ApiError `not_found`, UnverifiedRequest, UntrustedChain */
-export async function verifiedRequest(
+export async function readVerifiedRequest(
   place: WorkspacePlace,
   id: string,
   state: SignedState = openSignedState(place.workspace),
@@ -64,19 +64,19 @@ export async function verifiedRequest(
   const approval = await place.api.call(getApproval, { params })
   const chain = await state.chain()
   if (chain === null) throw new UnverifiedRequest('the workspace is not signed')
-  const { call, body, reason } = openedDetails(place, approval)
+  const { call, body, reason } = openRequestDetails(place, approval)
   requireBody(call, body)
   const grant = await grantFor(chain, approval)
   requireScope(grant, call)
   requireAllowed([...chain.allowlist], call, 'its host is not an allowed host')
   const environments = environmentsIn(place, call)
-  const held = (await Promise.all(environments.map((used) => heldIn(used, state)))).flat()
+  const held = (await Promise.all(environments.map((used) => selectHeldUses(used, state)))).flat()
   requireHeld(approval, held)
   return { approval, chain, grant, call, body, reason, held: held.sort(comparePlaces) }
 }
 
 /** Under the key of the first secret's environment, which the digest proves to be the requester's. */
-function openedDetails({ workspace }: WorkspacePlace, approval: Approval) {
+function openRequestDetails({ workspace }: WorkspacePlace, approval: Approval) {
   const { id, workspace: workspaceId } = { id: approval.id, workspace: workspace.id }
   const [first] = [...approval.secrets].sort(comparePlaces)
   const sealed = fromBase64(approval.details ?? '')
@@ -156,7 +156,10 @@ function environmentsIn({ api, workspace }: WorkspacePlace, { secrets }: Approva
 }
 
 /** The held secrets among those that a call uses, as the signed manifest of their environment has them. */
-async function heldIn({ used, ...place }: UsedThere, state: SignedState): Promise<HeldUse[]> {
+async function selectHeldUses(
+  { used, ...place }: UsedThere,
+  state: SignedState,
+): Promise<HeldUse[]> {
   const listed = await state.secrets(place)
   return used.flatMap((secret) => {
     const stored = listed.find(({ key }) => key === secret.key)
@@ -166,7 +169,7 @@ async function heldIn({ used, ...place }: UsedThere, state: SignedState): Promis
       toBase64Url(policyHash(policy)) === secret.policy_sha256
     if (!isSame)
       throw new UnverifiedRequest(`${secret.key} has a different value or policy since the request`)
-    const by = heldBy(policy)
+    const by = readApprover(policy)
     const ttlSeconds = policy?.approval?.ttl_seconds ?? 0
     return by === null ? [] : [{ ...secret, by, ttlSeconds }]
   })

@@ -43,14 +43,14 @@ export function connectCommand(place: CommandPlace, choice: CommandChoice): stri
     ...(choice.device ? ['--device'] : []),
     ...(choice.domains ? [`--domains ${choice.domains.map(shellWord).join(' ')}`] : []),
     '--allow',
-    ...at(place),
+    ...formatPlace(place),
   ].join(' ')
 }
 
 export function reconnectCommand(place: CommandPlace): string {
-  return [`cloakroom secrets reconnect ${shellWord(place.key)}`, ...at(place)].join(' ')
+  return [`cloakroom secrets reconnect ${shellWord(place.key)}`, ...formatPlace(place)].join(' ')
 }
 
-function at({ workspace, project, environment }: CommandPlace): string[] {
+function formatPlace({ workspace, project, environment }: CommandPlace): string[] {
   return [`-w ${shellWord(workspace)}`, `-p ${shellWord(project)}`, `-e ${shellWord(environment)}`]
 }

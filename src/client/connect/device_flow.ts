@@ -89,7 +89,7 @@ async function authenticate(
 }
 
 /** Seconds by which the next poll waits longer. @throws what is not a request to poll again */
-function addedWaitS(error: unknown): number {
+function readAddedWait(error: unknown): number {
   const code = error instanceof TokenRefusal ? error.error : null
   if (code === 'slow_down') return SLOW_DOWN_S
   if (code === 'authorization_pending') return 0
@@ -109,7 +109,7 @@ async function poll(
     try {
       return await requestRoot(plan, { grant_type: GRANT, device_code }, send)
     } catch (error) {
-      waitS += addedWaitS(error)
+      waitS += readAddedWait(error)
     }
   }
   throw new ConnectFault(

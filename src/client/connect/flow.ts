@@ -1,5 +1,5 @@
 /** One connection from its plan to the root's JSON, with the person at a browser or a device. */
-import { untilAborted } from '../../core/async/timeout.ts'
+import { rejectWhenAborted } from '../../core/async/timeout.ts'
 import { startCodeFlow } from './code_flow.ts'
 import { startDeviceFlow } from './device_flow.ts'
 import type { ConnectClient, ConnectPlan } from './plan.ts'
@@ -41,7 +41,7 @@ export async function startFlow(
     const { work, ...shown } = options.device
       ? await askDevice(plan, send, ended.signal)
       : await askBrowser(plan, listener, options.limitMs, send)
-    const finished = finish(untilAborted(work, ended.signal, cancelled), listener)
+    const finished = finish(rejectWhenAborted(work, ended.signal, buildCancelledFault), listener)
     // A caller may await it later.
     finished.catch(() => {})
     return { ...shown, finished, cancel: () => ended.abort() }
@@ -80,12 +80,12 @@ async function askDevice(
   send: ProviderFetch,
   signal: AbortSignal,
 ): Promise<Asked> {
-  const wait = (ms: number) => untilAborted(Bun.sleep(ms), signal, cancelled)
+  const wait = (ms: number) => rejectWhenAborted(Bun.sleep(ms), signal, buildCancelledFault)
   const flow = await startDeviceFlow(plan, send, { now: Date.now, wait })
   const { userCode, verificationUrl, completeUrl } = flow
   return { url: completeUrl, device: { userCode, verificationUrl }, work: flow.finish() }
 }
 
-function cancelled(): ConnectFault {
+function buildCancelledFault(): ConnectFault {
   return new ConnectFault('cancelled', 'The connection was cancelled. Nothing was stored.')
 }

@@ -52,14 +52,14 @@ export class ConnectFault extends Error {
   }
 }
 
-const trustedFetch: ProviderFetch = (url, init) =>
+const fetchTrusted: ProviderFetch = (url, init) =>
   fetch(url, { ...init, ...serverTrust() } as RequestInit)
 
 const TIMEOUT_MS = 10_000
 const MAX_BYTES = 1_048_576
 
 /** Requests over https only, without redirects, for 10 s and 1 MiB each. */
-export function openProviderFetch(send: ProviderFetch = trustedFetch): ProviderFetch {
+export function openProviderFetch(send: ProviderFetch = fetchTrusted): ProviderFetch {
   return async (address, init) => {
     const { protocol, host } = requireHttps(address)
     const signal = AbortSignal.timeout(TIMEOUT_MS)

@@ -20,7 +20,7 @@ const IDLE_S = 60
  * @throws ConnectFault
  */
 export function listenForRedirect(given: string | undefined): RedirectListener {
-  const fixed = given === undefined ? null : fixedAddress(given)
+  const fixed = given === undefined ? null : requireFixedAddress(given)
   const pathname = fixed?.pathname ?? `/${randomBytes(PATH_BYTES).toString('base64url')}`
   const received = Promise.withResolvers<URLSearchParams>()
   received.promise.catch(() => {})
@@ -36,7 +36,7 @@ export function listenForRedirect(given: string | undefined): RedirectListener {
   })
   return {
     uri: fixed?.href ?? `http://127.0.0.1:${server.port}${pathname}`,
-    receive: (limitMs) => withTimeout(limitMs, received.promise, () => timedOut(limitMs)),
+    receive: (limitMs) => withTimeout(limitMs, received.promise, () => buildTimeoutFault(limitMs)),
     close: async (isConnected) => {
       outcome.resolve(isConnected)
       // Ends the timer of a flow that was cancelled.
@@ -46,7 +46,7 @@ export function listenForRedirect(given: string | undefined): RedirectListener {
   }
 }
 
-function timedOut(limitMs: number): ConnectFault {
+function buildTimeoutFault(limitMs: number): ConnectFault {
   const message = `The browser did not return within ${limitMs / 1000} seconds.`
   return new ConnectFault('timed_out', message, 'Run the command again.')
 }
@@ -61,7 +61,7 @@ function listen(port: number, fetch: (request: Request) => Promise<Response>) {
 }
 
 /** @throws ConnectFault unless it is http on loopback with a port */
-function fixedAddress(given: string): URL {
+function requireFixedAddress(given: string): URL {
   const url = URL.parse(given)
   const isLoopback = url?.hostname === '127.0.0.1' || url?.hostname === 'localhost'
   if (url?.protocol === 'http:' && isLoopback && url.port !== '' && url.search === '') return url

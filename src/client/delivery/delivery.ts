@@ -6,7 +6,7 @@
 import { fromBase64, readUtf8 } from '../../core/crypto/encoding.ts'
 import { openTokenEnvelope } from '../../core/crypto/envelope.ts'
 import { openSecretValue } from '../../core/crypto/secret_value.ts'
-import { parseToken, sealedToken, tokenPrivateKey } from '../../core/crypto/token.ts'
+import { formatSealedToken, parseToken, tokenPrivateKey } from '../../core/crypto/token.ts'
 import type { Policy } from '../../core/policy/policy.ts'
 import type { Entry } from '../../core/policy/references.ts'
 import { listLinksForToken } from '../../features/links/contract.ts'
@@ -69,7 +69,7 @@ export async function fetchEnvironment(
   const parsed = parseToken(token)
   if (!parsed || !['agt', 'wkl'].includes(parsed.kind)) throw new InvalidToken(token)
   const { id, secret } = parsed
-  const sent = sealedToken(id, secret)
+  const sent = formatSealedToken(id, secret)
   const api = openApi(origin, () => sent)
   const answer = await api.call(deliverEnvironment, { body: scope })
   if (!('sealed' in answer)) throw new Error('the server did not return a sealed environment')
@@ -86,8 +86,8 @@ export async function fetchEnvironment(
   )
   if (seen) memory?.remember(place, seen)
   const privateKey = tokenPrivateKey(id, secret)
-  const names = derivedNames(answer)
-  const held = heldNames(answer)
+  const names = listDerivedNames(answer)
+  const held = listHeldNames(answer)
   const unavailable: Record<string, string> = {}
   const derive = async (): Promise<[string, Entry][]> => {
     const whole = openApi(origin, () => token)
@@ -122,13 +122,13 @@ export async function fetchEnvironment(
 const MAX_NAMES = 100
 
 /** A server cannot choose names: in a signed workspace, they are those of stored secrets. */
-function derivedNames({ derived = [], sealed, value_sha256, grant }: SealedDelivery): string[] {
+function listDerivedNames({ derived = [], sealed, value_sha256, grant }: SealedDelivery): string[] {
   const isStored = (name: string) => !grant || Object.hasOwn(value_sha256 ?? {}, name)
   return derived.filter((name) => !Object.hasOwn(sealed, name) && isStored(name))
 }
 
 /** Held secrets are in signed workspaces only, whose manifest has the names of all secrets. */
-function heldNames({ unavailable = {}, sealed, value_sha256 = {} }: SealedDelivery): string[] {
+function listHeldNames({ unavailable = {}, sealed, value_sha256 = {} }: SealedDelivery): string[] {
   return Object.keys(value_sha256)
     .filter((name) => unavailable[name] === 'approval_required' && !Object.hasOwn(sealed, name))
     .sort()

@@ -6,7 +6,7 @@
  */
 import { z } from 'zod'
 import { lp } from '../../core/crypto/encoding.ts'
-import { type Binding, newSalt, openText, sealText } from '../sealed_text.ts'
+import { type Binding, generateSalt, openText, sealText } from '../sealed_text.ts'
 
 /** The reader: the ID of a token, or the public key of an account, with its secret. */
 export type Holder = { id: string; secret: Uint8Array }
@@ -72,7 +72,7 @@ export function sealFallback({ id, secret }: Holder, asked: Asked, kept: Kept): 
     ...asked,
     fetched_at: kept.fetchedAt.toISOString(),
     ...(kept.seen && { seen: kept.seen }),
-    salt: newSalt(),
+    salt: generateSalt(),
   } as const
   const sealed = sealText(secret, bindingOf(head), JSON.stringify(kept.values))
   return `${JSON.stringify({ ...head, sealed }, null, 2)}\n`
@@ -88,8 +88,10 @@ export function openFallback({ id, secret }: Holder, asked: Asked, text: string)
   for (const [name, value] of Object.entries(asked)) {
     const kept = read[name as keyof Asked]
     if (kept !== value) {
-      const said = (text: string) => text || 'none'
-      throw new WrongFallback(`belongs to another ${name}: ${said(kept)}, not ${said(value)}`)
+      const formatAge = (text: string) => text || 'none'
+      throw new WrongFallback(
+        `belongs to another ${name}: ${formatAge(kept)}, not ${formatAge(value)}`,
+      )
     }
   }
   const { seen } = read

@@ -216,7 +216,7 @@ const patterns = entries.flatMap(([name, reason]) =>
  * The effect of a variable with this name on a program, or `null` for an ordinary one. Letters of either case
  * count: some systems make no difference, and some of these are read in both.
  */
-export function unsafeReason(name: string): string | null {
+export function explainUnsafeVariable(name: string): string | null {
   const capitals = name.toUpperCase()
   if (ordinary.has(capitals)) return null
   const known = exact.get(capitals)

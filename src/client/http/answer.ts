@@ -109,12 +109,12 @@ export function exchangeJson(
   timeoutMs: number = ANSWER_TIMEOUT_MS,
 ): Promise<Answered> {
   const ended = new AbortController()
-  const late = () => {
+  const isLate = () => {
     ended.abort()
     return new LateAnswer(url, `did not respond completely within ${timeoutMs / 1000} seconds`)
   }
   const signal = init.signal ? AbortSignal.any([init.signal, ended.signal]) : ended.signal
-  return withTimeout(timeoutMs, receive(endpoint, url, { ...init, signal }), late)
+  return withTimeout(timeoutMs, receive(endpoint, url, { ...init, signal }), isLate)
 }
 
 async function receive(endpoint: Endpoint, url: string, init: RequestInit): Promise<Answered> {
@@ -144,17 +144,17 @@ export async function* download(
   init: RequestInit,
 ): AsyncGenerator<Uint8Array, void> {
   const ended = new AbortController()
-  const late = () => new AnswerError(url, 'closed the connection during its response')
-  const inTime = <T>(work: Promise<T>) => withTimeout(PIECE_TIMEOUT_MS, work, late)
+  const isLate = () => new AnswerError(url, 'closed the connection during its response')
+  const rejectWhenLate = <T>(work: Promise<T>) => withTimeout(PIECE_TIMEOUT_MS, work, isLate)
   try {
     const signal = init.signal ? AbortSignal.any([init.signal, ended.signal]) : ended.signal
-    const { body, headers, status } = await inTime(send(url, { ...init, signal }))
+    const { body, headers, status } = await rejectWhenLate(send(url, { ...init, signal }))
     if (!headers.get('content-type')?.startsWith(mediaType)) {
       throw new AnswerError(url, `returned ${status}, but not as a Cloakroom server`)
     }
     const pieces = body?.getReader()
     for (;;) {
-      const piece = pieces && (await inTime(pieces.read()))
+      const piece = pieces && (await rejectWhenLate(pieces.read()))
       if (!piece?.value) return
       yield piece.value
     }

@@ -77,7 +77,7 @@ export function openApi(
     }
     return exchangeJson(endpoint, urlOf(origin, endpoint, input), init, timeoutMs)
   }
-  const whole: Api['whole'] = async (endpoint, input) => {
+  const readWhole: Api['whole'] = async (endpoint, input) => {
     const pages: unknown[][] = []
     let bytes = 0
     let beside: unknown
@@ -104,8 +104,8 @@ export function openApi(
       const { data, next } = await request(endpoint, input as Parts)
       return { data: data as CallResult<typeof endpoint>, next }
     },
-    list: async (endpoint, input) => (await whole(endpoint, input)).data,
-    whole,
+    list: async (endpoint, input) => (await readWhole(endpoint, input)).data,
+    whole: readWhole,
   }
 }
 
@@ -114,13 +114,13 @@ export type Around = <T>(call: () => Promise<T>, endpoint: Endpoint, input: unkn
 
 /** Returns the same calls, each wrapped in `around`. */
 export function callsWithin(api: Api, around: Around): Api {
-  const whole: Api['whole'] = (endpoint, input) =>
+  const readWhole: Api['whole'] = (endpoint, input) =>
     around(() => api.whole(endpoint, input), endpoint, input)
   return {
     call: (endpoint, input) => around(() => api.call(endpoint, input), endpoint, input),
     page: (endpoint, input) => around(() => api.page(endpoint, input), endpoint, input),
-    list: async (endpoint, input) => (await whole(endpoint, input)).data,
-    whole,
+    list: async (endpoint, input) => (await readWhole(endpoint, input)).data,
+    whole: readWhole,
   }
 }
 

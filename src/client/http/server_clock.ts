@@ -5,12 +5,12 @@ import { demandSameTime, type ServerClocks } from './clock_difference.ts'
 const scopes = new AsyncLocalStorage<ServerClocks>()
 
 /** Runs `work` with its requests watched. */
-export function watchingClocks<T>(clocks: ServerClocks, work: () => Promise<T>): Promise<T> {
+export function runWatchingClocks<T>(clocks: ServerClocks, work: () => Promise<T>): Promise<T> {
   return scopes.run(clocks, work)
 }
 
 /** This machine's time. */
-export function localNow(): number {
+export function readLocalTime(): number {
   return scopes.getStore()?.now() ?? Date.now()
 }
 

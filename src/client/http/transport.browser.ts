@@ -34,7 +34,7 @@ export function clockDifference(): ClockDifference | null {
   return clocks.difference
 }
 
-export function localNow(): number {
+export function readLocalTime(): number {
   return Date.now()
 }
 

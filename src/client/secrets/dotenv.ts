@@ -6,7 +6,7 @@
  * One exception: `$` in single quotes is text, as for shells, dotenv and compose. Bun replaces it.
  */
 import { secretKey } from '../../core/validation/validate.ts'
-import { lineNumbers, matchAt, nextLine, readStatements, type Statement } from './lines.ts'
+import { findNextLine, lineNumbers, matchAt, readStatements, type Statement } from './lines.ts'
 
 export type Problem = { line: number; reason: string }
 
@@ -63,7 +63,7 @@ export function writeDotenvValue(value: string): string | null {
 function statementAt(text: string, at: number): Statement {
   const head = matchAt(HEAD, text, at)
   const [whole = '', name = ''] = head ?? []
-  if (!head) return { end: nextLine(text, at), reason: 'this is not NAME=value' }
+  if (!head) return { end: findNextLine(text, at), reason: 'this is not NAME=value' }
   const scan = scanValue(text, at + whole.length)
   const reason = faultOfSecretName(name)
   return reason === null ? { ...scan, name } : { end: scan.end, reason }
@@ -78,14 +78,14 @@ export function faultOfSecretName(name: string): string | null {
 function scanValue(text: string, at: number): Scan {
   if (text[at] === '`') {
     return {
-      end: nextLine(text, at),
+      end: findNextLine(text, at),
       reason: 'only some programs support ` as quotes: use other quotes',
     }
   }
   if (text[at] === '"') return scanQuoted(text, at, DOUBLE, readDouble)
   if (text[at] === "'") return scanQuoted(text, at, SINGLE, readSingle)
   const bare = matchAt(BARE, text, at)?.[0] ?? ''
-  return { end: nextLine(text, at), ...readBare(bare.replace(/\r$/, '')) }
+  return { end: findNextLine(text, at), ...readBare(bare.replace(/\r$/, '')) }
 }
 
 function scanQuoted(
@@ -98,7 +98,7 @@ function scanQuoted(
   if (whole === undefined) return { end: text.length, reason: 'the quotes are not closed' }
   const after = at + whole.length
   const rest = matchAt(LINE_END, text, after)
-  if (!rest) return { end: nextLine(text, after), reason: 'text follows the quotes' }
+  if (!rest) return { end: findNextLine(text, after), reason: 'text follows the quotes' }
   const end = after + rest[0].length
   if (inner.includes('\r')) return { end, reason: 'a carriage return is inside the quotes' }
   return { end, ...read(inner) }

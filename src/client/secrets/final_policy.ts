@@ -44,7 +44,7 @@ function asSecret(policy: Entry['policy']): Entry['policy'] {
 }
 
 /** A value that has a mark of references keeps it while it can hold one. */
-export function fittingMark(entry: Entry): Entry {
+export function fitReferenceMark(entry: Entry): Entry {
   const { value, policy } = entry
   const isOver = isMarked(policy) && !value.includes('${')
   return isOver ? { ...entry, policy: withoutField(policy, 'references') } : entry

@@ -1,5 +1,5 @@
 /** Policies in words, for people: `only POST to api.stripe.com/v1/*, in a header`. */
-import { heldBy, type Policy, policy as policySchema } from '../../core/policy/policy.ts'
+import { type Policy, policy as policySchema, readApprover } from '../../core/policy/policy.ts'
 
 type Location = NonNullable<Policy['allowed_locations']>[number]
 
@@ -42,7 +42,7 @@ export function policyInWords(shown: unknown): string {
 
 /** `each use approved by a member`; undefined where uses need no approval. */
 export function approvalInWords(policy: Policy | null): string | undefined {
-  const by = heldBy(policy)
+  const by = readApprover(policy)
   if (by === null) return undefined
   const approver = by === 'admin' ? 'an admin' : 'a member'
   const seconds = policy?.approval?.ttl_seconds ?? 0
@@ -66,25 +66,28 @@ function callsOf(policy: Policy): string {
   const lists = Object.entries({ domains, methods, paths })
   const empty = lists.flatMap(([name, list]) => (list?.length === 0 ? [name] : []))
   if (empty.length > 0) return `in no call (no ${empty.join(', no ')})`
-  const parts = [methods && listed(methods), targetOf(domains, paths?.map(below))].filter(Boolean)
+  const parts = [
+    methods && joinWords(methods),
+    targetOf(domains, paths?.map(describePrefix)),
+  ].filter(Boolean)
   return parts.length > 0 ? `only ${parts.join(' ')}` : ''
 }
 
 function operationsOf({ allowed_operations: operations }: Policy): string {
   if (!operations) return ''
-  return operations.length > 0 ? `only for ${listed(operations)}` : 'for no operation'
+  return operations.length > 0 ? `only for ${joinWords(operations)}` : 'for no operation'
 }
 
 function targetOf(domains: Policy['allowed_domains'], paths: Policy['allowed_paths']): string {
-  if (!domains) return paths ? `on ${listed(paths)}` : ''
-  if (!paths) return `to ${listed(domains)}`
+  if (!domains) return paths ? `on ${joinWords(paths)}` : ''
+  if (!paths) return `to ${joinWords(domains)}`
   const [domain, ...others] = domains
-  if (others.length === 0) return `to ${listed(paths.map((path) => `${domain}${path}`))}`
-  return `to ${listed(domains)}, on ${listed(paths)}`
+  if (others.length === 0) return `to ${joinWords(paths.map((path) => `${domain}${path}`))}`
+  return `to ${joinWords(domains)}, on ${joinWords(paths)}`
 }
 
 /** The prefix `/v1` covers itself and what is below it. */
-function below(prefix: string): string {
+function describePrefix(prefix: string): string {
   return prefix.endsWith('/') ? `${prefix}*` : `${prefix}/*`
 }
 
@@ -92,24 +95,24 @@ function placesOf({ allowed_locations: locations, allowed_headers: headers }: Po
   if (!locations) return headersOf(headers)
   const places = locations.flatMap((location) => {
     if (location !== 'header' || !headers) return PLACES[location]
-    return headers.length > 0 ? `the header ${listed(headers)}` : []
+    return headers.length > 0 ? `the header ${joinWords(headers)}` : []
   })
-  return places.length > 0 ? `in ${listed(places)}` : 'in no place'
+  return places.length > 0 ? `in ${joinWords(places)}` : 'in no place'
 }
 
 function headersOf(headers: Policy['allowed_headers']): string {
   if (!headers) return ''
-  return headers.length > 0 ? `of headers only in ${listed(headers)}` : 'in no header'
+  return headers.length > 0 ? `of headers only in ${joinWords(headers)}` : 'in no header'
 }
 
 /** As JSON, because templates may have line breaks. */
 function signedOf({ sign_templates: templates }: Policy): string {
   if (!templates) return ''
   const quoted = templates.map((template) => JSON.stringify(template))
-  return quoted.length > 0 ? `signing only ${listed(quoted)}` : 'signing nothing'
+  return quoted.length > 0 ? `signing only ${joinWords(quoted)}` : 'signing nothing'
 }
 
-function listed(words: readonly string[]): string {
+function joinWords(words: readonly string[]): string {
   const [last = '', ...others] = [...words].reverse()
   return others.length > 0 ? `${others.reverse().join(', ')} or ${last}` : last
 }

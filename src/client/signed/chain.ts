@@ -77,14 +77,14 @@ export class Chains {
   }
 
   /** A store without content or notifications. */
-  unremembering(): Chains {
+  createForgetfulChains(): Chains {
     const known = { ...this.#known, remember: () => {}, rememberManifest: () => {} }
     return new Chains(this.#readLinks, known, { met: () => {}, rekeyed: () => {} })
   }
 
   /** To its end, as that was when it was asked for first. @throws UntrustedChain */
   of(workspace: Named): Promise<Chain> {
-    return this.#read.get(workspace.id) ?? this.continued(workspace)
+    return this.#read.get(workspace.id) ?? this.readNewerLinks(workspace)
   }
 
   /**
@@ -96,7 +96,7 @@ export class Chains {
   }
 
   /** With the links that came since. @throws UntrustedChain */
-  continued(workspace: Named): Promise<Chain> {
+  readNewerLinks(workspace: Named): Promise<Chain> {
     const { id } = workspace
     const before = this.#read.get(id) ?? Promise.resolve(emptyChain(id))
     return this.#keep(

@@ -56,13 +56,13 @@ async function judge(chain: Chain, token: OwnedToken) {
 }
 
 /** The statements of a token, signed again on the current chain. */
-export async function keptBy(workspace: OpenWorkspace, kept: readonly SignedToken[]) {
+export async function resignTokens(workspace: OpenWorkspace, kept: readonly SignedToken[]) {
   const signer = await workspace.signer()
-  return signer === null ? [] : signedAgain(signer, workspace, kept)
+  return signer === null ? [] : signGrantsAgain(signer, workspace, kept)
 }
 
 /** Signs on a chain that may not exist yet, for the `grants` of the call that ends the old ones. */
-export function signedAgain(
+export function signGrantsAgain(
   signer: MemberSigner,
   workspace: OpenWorkspace,
   kept: readonly SignedToken[],

@@ -27,7 +27,7 @@ export type KnownEntries = {
   put(workspaceId: string, change: (before: KnownEntry | undefined) => KnownEntry | undefined): void
 }
 
-export function knownChains({ of, put }: KnownEntries): KnownChains {
+export function createKnownChains({ of, put }: KnownEntries): KnownChains {
   return {
     of,
     remember: (workspaceId, { first, seq, head, epoch, keyCommitment }) =>

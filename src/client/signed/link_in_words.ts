@@ -24,7 +24,7 @@ function changeOf({ type, body, signer }: Link, people: People): string {
     case 'members.put':
       return body.members.map((member) => putInWords(member, people)).join('; ')
     case 'members.removed':
-      return removedInWords(body.user_ids, signer, people)
+      return describeRemoved(body.user_ids, signer, people)
     case 'keys.rotated':
       return 'took new keys'
     case 'epoch.advanced':
@@ -62,7 +62,7 @@ function putInWords(member: Somebody & { role: string }, people: People): string
     : `invited ${member.email} as ${roles[member.role] ?? member.role}`
 }
 
-function removedInWords(
+function describeRemoved(
   userIds: readonly string[],
   signer: string,
   { emails, members }: People,

@@ -146,13 +146,13 @@ async function sealFor(
   regranting: Regranting | null,
 ) {
   const token = { id, publicKey: public_key }
-  return naming(`the token ${label} (${id})`, () =>
+  return nameKeyOwner(`the token ${label} (${id})`, () =>
     grantEnvironment(regranting?.signer ?? null, next, token, { projectId, environment }),
   )
 }
 
 /** A public key may be unusable for sealing. The error names its owner. */
-export async function naming<T>(owner: string, seal: () => Promise<T>): Promise<T> {
+export async function nameKeyOwner<T>(owner: string, seal: () => Promise<T>): Promise<T> {
   try {
     return await seal()
   } catch (cause) {
@@ -167,10 +167,10 @@ export async function leftOf(
   chain: Chain | null,
 ): Promise<LeftToken[]> {
   if (refused.length === 0) return []
-  return [await leftAs(token, refused.map(({ message }) => message).join('; '), chain)]
+  return [await describeLeftToken(token, refused.map(({ message }) => message).join('; '), chain)]
 }
 
-export async function leftAs(
+export async function describeLeftToken(
   token: SeenToken,
   reason: string,
   chain: Chain | null,

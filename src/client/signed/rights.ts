@@ -36,7 +36,7 @@ export function roleDenied(
 export function requireRight(chain: Chain, workspace: Named, signer: string, said: Said): void {
   const held = chain.members.get(signer)?.role
   if (held === undefined || isPermitted(chain, held, signer, said)) return
-  throw roleDenied(workspace, held, neededFor(said), [...chain.members.values()])
+  throw roleDenied(workspace, held, listNeededRoles(said), [...chain.members.values()])
 }
 
 /** Checks the right to sign grants, envelopes and manifests, which are no links. @throws ApiError `forbidden` */
@@ -51,7 +51,7 @@ export function requireRole(
   throw roleDenied(workspace, held, matrix[permission], [...chain.members.values()])
 }
 
-function neededFor({ type }: Said): readonly string[] {
+function listNeededRoles({ type }: Said): readonly string[] {
   return type === 'workspace.deleted' ? matrix['workspace.delete'] : matrix['member.manage']
 }
 
@@ -73,6 +73,6 @@ function isPermitted({ members }: Chain, held: Role, signer: string, said: Said)
         return mayChangeMember(held, { kind: 'remove', from, self: userId === signer })
       })
     default:
-      return neededFor(said).includes(held)
+      return listNeededRoles(said).includes(held)
   }
 }

@@ -53,7 +53,7 @@ export async function signChange<T>(signing: ChainSigner, judge: Judge, send: Se
       return await attempt(signing, chain, judge, send)
     } catch (error) {
       if (!isOvertaken(error)) throw error
-      const next = await chains.continued(workspace)
+      const next = await chains.readNewerLinks(workspace)
       // A conflict with something else than another link.
       if (next.seq === chain.seq) throw error
       chain = next

@@ -22,8 +22,8 @@ type TokenEnvelope = { project_id: string; environment: string; epoch: number; e
 export function signGrant(signer: MemberSigner, terms: GrantTerms): Promise<SignedText> {
   const text =
     'hosts' in terms
-      ? { ...about(signer), ...terms, v: 3 as const }
-      : { ...about(signer), ...terms }
+      ? { ...toStatementBase(signer), ...terms, v: 3 as const }
+      : { ...toStatementBase(signer), ...terms }
   return signText('grant', text, signer.signingKey)
 }
 
@@ -39,7 +39,7 @@ export async function signEnvelope<E extends TokenEnvelope>(
   const text = { token_id: tokenId, project_id, environment, epoch, envelope_sha256 }
   return {
     ...entry,
-    ...(await signText('envelope', { ...about(signer), ...text }, signer.signingKey)),
+    ...(await signText('envelope', { ...toStatementBase(signer), ...text }, signer.signingKey)),
   }
 }
 
@@ -49,9 +49,13 @@ export function signManifest(
   { revision, root }: { revision: number; root: string },
 ): Promise<SignedText> {
   const place = { project_id: projectId, environment, epoch: signer.chain.epoch }
-  return signText('manifest', { ...about(signer), ...place, revision, root }, signer.signingKey)
+  return signText(
+    'manifest',
+    { ...toStatementBase(signer), ...place, revision, root },
+    signer.signingKey,
+  )
 }
 
-function about({ chain, userId }: MemberSigner) {
+function toStatementBase({ chain, userId }: MemberSigner) {
   return { v: 2, workspace_id: chain.workspaceId, head: chain.head, signer: userId } as const
 }

@@ -79,7 +79,7 @@ export async function verifyDelivery(
   const { links = [], binding, grant } = answer
   if (!binding || !grant)
     throw new Refusal('form', 'it does not state who granted the token', 'the delivery')
-  const chain = await wholeChain(answer.workspace_id, links, more)
+  const chain = await readWholeChain(answer.workspace_id, links, more)
   await requireBinding(bearer, firstHash(chain), binding)
   if (seen) requireContinues(chain, seen)
   const publicKey = toBase64(tokenKeyPair(bearer.id, bearer.secret).publicKey)
@@ -102,7 +102,7 @@ function requireAsked(
   if (!isAsked) throw new Refusal('mismatch', 'it does not match the request', 'the delivery')
 }
 
-async function wholeChain(
+async function readWholeChain(
   workspaceId: string,
   first: readonly SignedText[],
   more: Options['more'],

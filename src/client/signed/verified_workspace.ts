@@ -11,7 +11,7 @@ import { readWholeEnvironment } from '../environment.ts'
 import { type Api, ApiError } from '../http/api.ts'
 import type { OpenWorkspace } from '../workspace.ts'
 import { type Chains, UntrustedChain } from './chain.ts'
-import { leftAs, listAllTokens, type SeenToken, verifiedOf } from './rekey_tokens.ts'
+import { describeLeftToken, listAllTokens, type SeenToken, verifiedOf } from './rekey_tokens.ts'
 
 export type CheckedEnvironment = {
   project: string
@@ -39,7 +39,7 @@ const MOST_READS = 3
 /** Everything on the current chain, and unsigned data from the server. @throws ApiError, UntrustedChain */
 export async function verifyWorkspace(api: Api, workspace: OpenWorkspace, chains: Chains) {
   for (let reads = 1; ; reads += 1) {
-    const chain = await (reads === 1 ? chains.of(workspace) : chains.continued(workspace))
+    const chain = await (reads === 1 ? chains.of(workspace) : chains.readNewerLinks(workspace))
     const [checked, differences] = await Promise.all([
       checkWorkspace(api, workspace, chain),
       differencesFrom(api, chain),
@@ -113,7 +113,7 @@ async function checkToken(chain: Chain, token: SeenToken): Promise<CheckedToken>
     ...(label === token.label ? [] : [`the server calls it ${token.label}`]),
   ]
   const why = faults.join('; ') || (standing?.is === 'ungranted' ? 'it has no signed grant' : null)
-  const { id, creator: granted_by, fingerprint } = await leftAs(token, why ?? '', chain)
+  const { id, creator: granted_by, fingerprint } = await describeLeftToken(token, why ?? '', chain)
   const sound = standing?.is === 'ungranted' ? 'not granted' : 'verified'
   return { id, label, granted_by, fingerprint, verdict: faults.length > 0 ? 'refused' : sound, why }
 }

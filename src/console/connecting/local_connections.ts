@@ -38,7 +38,7 @@ export class LocalConnections {
 
   /** Starts a flow. It replaces a flow that waits at the same redirect address. @throws ConnectFault */
   async start({ key, flow: order }: Order) {
-    if (this.#kept.size + this.#starting >= MAX_FLOWS) throw tooMany()
+    if (this.#kept.size + this.#starting >= MAX_FLOWS) throw buildTooManyFault()
     this.#starting += 1
     try {
       const { draft, domains } =
@@ -109,7 +109,7 @@ export class LocalConnections {
   }
 }
 
-function tooMany(): ConnectFault {
+function buildTooManyFault(): ConnectFault {
   const message = `${MAX_FLOWS} connections are in progress.`
   return new ConnectFault('too_many', message, 'Finish or cancel one first.')
 }

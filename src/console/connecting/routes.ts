@@ -45,8 +45,8 @@ function handlerOf(
 }
 
 async function orderOf(request: Request) {
-  const tooLarge = () => new Fault('payload_too_large')
-  const bytes = await readCapped(piecesOf(request.body), CONNECTION_BODY_LIMIT, tooLarge)
+  const rejectTooLarge = () => new Fault('payload_too_large')
+  const bytes = await readCapped(piecesOf(request.body), CONNECTION_BODY_LIMIT, rejectTooLarge)
   return parsePart(startConnection.body, jsonOf(bytes))
 }
 

@@ -1,5 +1,5 @@
 /** Serves the documentation, which src/dev/docs builds and the executable contains. An address is looked up in a table. */
-import { onceWithRetry } from '../../core/async/once.ts'
+import { runOnceWithRetry } from '../../core/async/once.ts'
 import { readArchive, sendFile } from '../archive_files.ts'
 import { buildOnDemand } from '../build_on_demand.ts'
 
@@ -16,7 +16,7 @@ export type Docs = {
 }
 
 /** Opens the documentation once. After a failure, calls retry ten seconds later. @throws NotBuilt if it runs from source */
-export const openDocs = onceWithRetry(open, RETRY_MS)
+export const openDocs = runOnceWithRetry(open, RETRY_MS)
 
 async function open(): Promise<Docs> {
   await buildOnDemand('documentation')

@@ -6,7 +6,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import { AskError, ask } from './keys/ask.ts'
 import { callFailure } from './keys/call_failure.ts'
 import type { Failure } from './keys/reports.ts'
-import { shared } from './shared.ts'
+import { createShared } from './shared.ts'
 
 const CODES = [
   'unreachable',
@@ -19,7 +19,7 @@ const CODES = [
 /** Between two checks of an unavailable server. */
 export const AGAIN_MS = 3_000
 
-const unavailable = shared(false)
+const unavailable = createShared(false)
 export const useIsUnavailable = unavailable.useValue
 
 /** Null for an error that is no refusal: a defect of the page. */

@@ -34,8 +34,8 @@ function Shown() {
     return <Start account={account} />
   }
   if (recoveryKey !== null) {
-    const kept = () => offerRecoveryKey(null)
-    return <RecoveryKit email={account.email} recoveryKey={recoveryKey} onKept={kept} />
+    const isKept = () => offerRecoveryKey(null)
+    return <RecoveryKit email={account.email} recoveryKey={recoveryKey} onKept={isKept} />
   }
   return (
     <LoadedFrame email={account.email}>

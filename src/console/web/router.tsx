@@ -106,12 +106,12 @@ const secrets = createRoute({
   getParentRoute: () => workspace,
   path: 'secrets',
   validateSearch: (search): SecretsSearch => ({
-    ...texted('project', search),
-    ...texted('environment', search),
-    ...texted('key', search),
-    ...texted('find', search),
-    ...texted('show', search),
-    ...texted('pane', search),
+    ...readTextParameter('project', search),
+    ...readTextParameter('environment', search),
+    ...readTextParameter('key', search),
+    ...readTextParameter('find', search),
+    ...readTextParameter('show', search),
+    ...readTextParameter('pane', search),
   }),
   component: lazyRouteComponent(() => import('./screens/secrets/index.tsx'), 'Secrets'),
 })
@@ -125,9 +125,9 @@ const members = createRoute({
   getParentRoute: () => workspace,
   path: 'members',
   validateSearch: (search): { member?: string; invite?: string; find?: string } => ({
-    ...texted('member', search),
-    ...texted('invite', search),
-    ...texted('find', search),
+    ...readTextParameter('member', search),
+    ...readTextParameter('invite', search),
+    ...readTextParameter('find', search),
   }),
   component: lazyRouteComponent(() => import('./screens/members/index.tsx'), 'Members'),
 })
@@ -135,7 +135,7 @@ const members = createRoute({
 const history = createRoute({
   getParentRoute: () => workspace,
   path: 'history',
-  validateSearch: (search): { change?: string } => texted('change', search),
+  validateSearch: (search): { change?: string } => readTextParameter('change', search),
   component: lazyRouteComponent(() => import('./screens/history/index.tsx'), 'History'),
 })
 
@@ -156,7 +156,7 @@ const instance = createRoute({
 const invitation = createRoute({
   getParentRoute: () => root,
   path: '/invitation',
-  validateSearch: (search): { workspace?: string } => texted('workspace', search),
+  validateSearch: (search): { workspace?: string } => readTextParameter('workspace', search),
   component: lazyRouteComponent(() => import('./screens/workspaces/invitation.tsx'), 'Invitation'),
 })
 
@@ -164,8 +164,8 @@ const agents = createRoute({
   getParentRoute: () => workspace,
   path: 'agents',
   validateSearch: (search): { make?: string; show?: string } => ({
-    ...texted('make', search),
-    ...texted('show', search),
+    ...readTextParameter('make', search),
+    ...readTextParameter('show', search),
   }),
   component: lazyRouteComponent(() => import('./screens/agents/index.tsx'), 'Agents'),
 })
@@ -174,11 +174,11 @@ const live = createRoute({
   getParentRoute: () => workspace,
   path: 'live',
   validateSearch: (search): LiveSearch => ({
-    ...texted('show', search),
-    ...texted('agent', search),
-    ...texted('host', search),
-    ...texted('secret', search),
-    ...texted('open', search),
+    ...readTextParameter('show', search),
+    ...readTextParameter('agent', search),
+    ...readTextParameter('host', search),
+    ...readTextParameter('secret', search),
+    ...readTextParameter('open', search),
   }),
   component: lazyRouteComponent(() => import('./screens/live/index.tsx'), 'Live'),
 })
@@ -193,7 +193,7 @@ const allowlist = createRoute({
 })
 
 /** A search parameter if it is text, otherwise nothing. */
-function texted<N extends string>(name: N, search: Record<string, unknown>) {
+function readTextParameter<N extends string>(name: N, search: Record<string, unknown>) {
   const value = search[name]
   return (typeof value === 'string' ? { [name]: value } : {}) as { [key in N]?: string }
 }

@@ -1,7 +1,7 @@
 /** A value of the page that several components show. */
 import { useSyncExternalStore } from 'react'
 
-export function shared<T>(first: T) {
+export function createShared<T>(first: T) {
   let value = first
   const listeners = new Set<() => void>()
   const subscribe = (listener: () => void) => {

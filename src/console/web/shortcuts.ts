@@ -4,7 +4,7 @@
  */
 import { useEffect } from 'react'
 import { isPaletteOpen } from './frame/palette_state.ts'
-import { shared } from './shared.ts'
+import { createShared } from './shared.ts'
 
 export type Shortcut = {
   /** A key, or `g` and a key, such as `n` or `g s`. */
@@ -15,7 +15,7 @@ export type Shortcut = {
 
 export const NO_SHORTCUTS: readonly Shortcut[] = []
 
-const registered = shared<readonly (readonly Shortcut[])[]>([])
+const registered = createShared<readonly (readonly Shortcut[])[]>([])
 /** After `g`, the next key must come in this many milliseconds. */
 const SEQUENCE_MS = 1_000
 

@@ -3,7 +3,7 @@ import { useMemo } from 'react'
 import type { Returned } from './keys/messages.ts'
 import { useManages } from './manages.ts'
 import { useRepeatedAsk } from './queries.ts'
-import { shared } from './shared.ts'
+import { createShared } from './shared.ts'
 
 type Approvals = Returned<'approvals.waiting'>
 export type WaitingRequest = Approvals['requests'][number]
@@ -80,7 +80,7 @@ export const hostId = (agent: string, host: string) => `${agent}.${host}`
 const KEY = 'ignored'
 const MAX_IGNORED = 200
 /** Only IDs are kept: names of hosts do not stay in this browser. */
-const ignoredIds = shared<readonly string[]>(readIgnored())
+const ignoredIds = createShared<readonly string[]>(readIgnored())
 
 function readIgnored(): string[] {
   return (localStorage.getItem(KEY) ?? '').split(' ').filter(Boolean)

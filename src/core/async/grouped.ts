@@ -1,5 +1,5 @@
 /** Combines simultaneous items into one task, for statements that take many as cheaply as one. */
-import { untraced } from '../trace/span.ts'
+import { runUntraced } from '../trace/span.ts'
 
 type Settings = {
   /** Items per task, at most. */
@@ -30,7 +30,7 @@ export class Grouped<Item, Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject })
       // Items from the same tick of the event loop share a task.
-      if (this.#waiting.length === 1) untraced(() => setImmediate(() => this.#start()))
+      if (this.#waiting.length === 1) runUntraced(() => setImmediate(() => this.#start()))
     })
   }
 

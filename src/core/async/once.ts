@@ -1,7 +1,7 @@
 import { systemTimers, type Timers } from './timers.ts'
 
 /** Runs `work` once and keeps its result. A failure is kept for `retryMs` milliseconds, then the next call runs it again. */
-export function onceWithRetry<T>(
+export function runOnceWithRetry<T>(
   work: () => Promise<T>,
   retryMs: number,
   timers: Timers = systemTimers,

@@ -34,13 +34,13 @@ export class Semaphore {
       this.#running += 1
       return
     }
-    if (this.#waiting.length >= queue) throw busy()
+    if (this.#waiting.length >= queue) throw buildBusyFault()
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#waiting.push(resolve)
     if (waitMs === undefined) return promise
     await withTimeout(waitMs, promise, () => {
       this.#waiting = this.#waiting.filter((waiting) => waiting !== resolve)
-      return busy()
+      return buildBusyFault()
     })
   }
 
@@ -51,7 +51,7 @@ export class Semaphore {
   }
 }
 
-function busy(): Fault {
+function buildBusyFault(): Fault {
   return new Fault('unavailable', { headers: { 'retry-after': '1' } })
 }
 

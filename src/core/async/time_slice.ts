@@ -16,16 +16,16 @@ export class TimeSlice {
   }
 
   /** Resolves when the next slice begins, or immediately during this one. */
-  async next(): Promise<void> {
+  async waitForNextSlice(): Promise<void> {
     if (!this.isSpent) return
-    queue = queue.then(nextTurn)
+    queue = queue.then(waitForNextTurn)
     await queue
     this.#endsAt = performance.now() + SLICE_MS
   }
 }
 
 /** Does something to each of any number of things, in time slices. */
-export async function inSlices<T>(
+export async function runInSlices<T>(
   things: Iterable<T>,
   act: (thing: T, index: number) => void,
 ): Promise<void> {
@@ -34,12 +34,12 @@ export async function inSlices<T>(
   for (const thing of things) {
     act(thing, index)
     index += 1
-    if (slice.isSpent) await slice.next()
+    if (slice.isSpent) await slice.waitForNextSlice()
   }
 }
 
 /** Browsers have timers only. */
-function nextTurn(): Promise<void> {
+function waitForNextTurn(): Promise<void> {
   const isBrowser = typeof setImmediate === 'undefined'
   return new Promise((resolve) => (isBrowser ? setTimeout : setImmediate)(resolve))
 }

@@ -33,7 +33,7 @@ export async function endsWithin(
 }
 
 /** Returns the result of `task`, unless `signal` aborts first; the task then continues by itself. */
-export function untilAborted<T>(
+export function rejectWhenAborted<T>(
   task: Promise<T>,
   signal: AbortSignal,
   onAbort: () => Error,

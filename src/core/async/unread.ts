@@ -18,7 +18,7 @@ export class Unread extends Error {
 const MAX_READS = 10_000
 
 /** Decides when all that it needs has been read. */
-export async function whenRead<T>(decide: () => T): Promise<T> {
+export async function decideWhenRead<T>(decide: () => T): Promise<T> {
   for (let reads = 0; reads < MAX_READS; reads++) {
     try {
       return decide()

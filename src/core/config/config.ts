@@ -58,7 +58,7 @@ export function readConfig(
   const parsed = settings.safeParse(given)
   if (!parsed.success)
     throw new ConfigError(parsed.error.issues.map((issue) => problemLine(issue, files.paths)))
-  const missing = missingVariables(parsed.data, new Set(Object.keys(given)))
+  const missing = listMissingVariables(parsed.data, new Set(Object.keys(given)))
   if (missing.length > 0) throw new ConfigError(missing)
   const contradictions = [...workerProblems(parsed.data), ...portProblems(parsed.data)]
   if (contradictions.length > 0) throw new ConfigError(contradictions)
@@ -93,7 +93,7 @@ function rowOf({ name, about, values, fallback, required, example, file }: Descr
 }
 
 /** The settings of a process for its operator. A secret is redacted. */
-export function shownConfig(config: Config): Record<string, unknown> {
+export function showConfig(config: Config): Record<string, unknown> {
   const set = variables().filter((name) => config[name] !== undefined)
   return Object.fromEntries(set.map((name) => [name, isSecret(name) ? '[redacted]' : config[name]]))
 }
@@ -146,7 +146,7 @@ function defaultOf(name: Variable): string {
 }
 
 /** Production needs all required settings. PostgreSQL without production needs those that cannot be generated. */
-function missingVariables(parsed: Parsed, given: Set<string>): string[] {
+function listMissingVariables(parsed: Parsed, given: Set<string>): string[] {
   const production = parsed.SERVICE_SETTINGS === 'production'
   const withServer: Variable[] = ['DB_NAME', 'DB_USER', 'SECRET_KEY', 'ENCRYPTION_KEY']
   const needed = production

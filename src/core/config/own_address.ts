@@ -3,7 +3,7 @@ import { hostCheck } from '../net/host.ts'
 import type { Config } from './config.ts'
 
 /** A listener on all addresses is reached on loopback. An IPv6 address is in brackets. */
-export function dialledAddress(host: string): string {
+export function toDialedAddress(host: string): string {
   const address = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
   if (address === '0.0.0.0') return '127.0.0.1'
   return address === '[::]' ? '[::1]' : address

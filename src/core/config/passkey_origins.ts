@@ -15,7 +15,7 @@ export const passkeyOrigins = list
 type Addresses = { PASSKEY_ORIGINS: readonly string[]; SERVICE_SERVER_URL?: string | undefined }
 
 /** Each origin with the host name of its passkeys. Empty without a suitable setting. */
-export function relyingParties({
+export function listRelyingParties({
   PASSKEY_ORIGINS: named,
   SERVICE_SERVER_URL: server = '',
 }: Addresses): ReadonlyMap<string, string> {

@@ -195,7 +195,7 @@ type QuotaSetting =
 export type QuotaConfig = Record<QuotaSetting, number>
 
 /** A sentence with this server's number. */
-export function overQuota(
+export function describeOverQuota(
   { per, what, setting, remedy }: Pick<Quota, 'per' | 'what' | 'setting' | 'remedy'>,
   most: number,
 ): string {

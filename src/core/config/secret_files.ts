@@ -82,7 +82,7 @@ function secretIn(file: number, path: string): { value: string; isReadable: bool
   if (!found.isFile()) return `${path} must be a regular file`
   const mode = process.platform === 'win32' ? 0 : found.mode
   if (mode & OTHERS_WRITE) return `${path} can be written by every user: chmod o-w ${path}`
-  const replaceable = whoReplaces(found, path)
+  const replaceable = findReplacer(found, path)
   if (replaceable !== null) return replaceable
   const bytes = Buffer.alloc(MAX_BYTES + 1)
   const length = readSync(file, bytes, 0, bytes.length, 0)
@@ -99,7 +99,7 @@ function secretIn(file: number, path: string): { value: string; isReadable: bool
  * Whether anybody may put another file in its place, where the path ends and where a link leads. That a file or folder
  * has a different owner is no reason: in a container that is a user of the machine, who made it to be mounted.
  */
-function whoReplaces({ uid }: Stats, path: string): string | null {
+function findReplacer({ uid }: Stats, path: string): string | null {
   if (process.platform === 'win32') return null
   for (const folder of new Set([dirname(resolve(path)), dirname(realpathSync(path))])) {
     const { mode } = statSync(folder)

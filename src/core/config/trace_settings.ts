@@ -61,12 +61,12 @@ export const traceSettings = {
 function pairOf(text: string): [string, string] | null {
   const at = text.indexOf('=')
   const name = text.slice(0, Math.max(at, 0)).trim()
-  const value = decoded(text.slice(at + 1).trim())
+  const value = decodeValue(text.slice(at + 1).trim())
   return TOKEN.test(name) && value !== null ? [name, value] : null
 }
 
 /** Percent-encoded, and sendable in a header. */
-function decoded(text: string): string | null {
+function decodeValue(text: string): string | null {
   try {
     const value = decodeURIComponent(text)
     return /^[\t\x20-\x7e]*$/.test(value) ? value : null

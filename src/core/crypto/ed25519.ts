@@ -50,10 +50,10 @@ export async function verifyEd25519(
  * valid for texts that were never signed.
  */
 export function isSoundPoint(bytes: Uint8Array): boolean {
-  const y = littleEndian(bytes) & (2n ** 255n - 1n)
+  const y = readLittleEndian(bytes) & (2n ** 255n - 1n)
   return bytes.length === KEY_BYTES && y < FIELD && !LOW_ORDER.has(y)
 }
 
-function littleEndian(bytes: Uint8Array): bigint {
+function readLittleEndian(bytes: Uint8Array): bigint {
   return BigInt(`0x${bytes.toReversed().toHex() || '0'}`)
 }

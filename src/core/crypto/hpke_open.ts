@@ -21,16 +21,16 @@ const KEM = Uint8Array.of(...utf8('KEM'), ...KEM_ID)
 const SUITE = Uint8Array.of(...utf8('HPKE'), ...SUITE_IDS)
 const BASE_MODE = Uint8Array.of(0)
 const NOTHING = new Uint8Array()
-const NO_PSK = labeledExtract(SUITE, NOTHING, 'psk_id_hash', NOTHING)
+const NO_PSK = extractLabeled(SUITE, NOTHING, 'psk_id_hash', NOTHING)
 
 /** The plaintext, or `null` when the tag does not fit. Throws for keys of low order or another length. */
 export function hpkeOpen(privateKey: Uint8Array, sealed: Sealed): Bytes | null {
   const { encapsulatedKey, ciphertext, info, additionalData } = sealed
-  const context = concat(BASE_MODE, NO_PSK, labeledExtract(SUITE, NOTHING, 'info_hash', info))
+  const context = concat(BASE_MODE, NO_PSK, extractLabeled(SUITE, NOTHING, 'info_hash', info))
   const shared = decapsulate(privateKey, encapsulatedKey)
-  const secret = labeledExtract(SUITE, shared, 'secret', NOTHING)
-  const key = labeledExpand(SUITE, secret, 'key', context, KEY_BYTES)
-  const nonce = labeledExpand(SUITE, secret, 'base_nonce', context, NONCE_BYTES)
+  const secret = extractLabeled(SUITE, shared, 'secret', NOTHING)
+  const key = expandLabeled(SUITE, secret, 'key', context, KEY_BYTES)
+  const nonce = expandLabeled(SUITE, secret, 'base_nonce', context, NONCE_BYTES)
   return openGcm(key, nonce, additionalData, ciphertext)
 }
 
@@ -38,12 +38,12 @@ export function hpkeOpen(privateKey: Uint8Array, sealed: Sealed): Bytes | null {
 function decapsulate(privateKey: Uint8Array, encapsulatedKey: Uint8Array): Bytes {
   const { shared, publicKey } = x25519(privateKey, encapsulatedKey)
   const context = concat(encapsulatedKey, publicKey)
-  const prk = labeledExtract(KEM, NOTHING, 'eae_prk', shared)
-  return labeledExpand(KEM, prk, 'shared_secret', context, KEY_BYTES)
+  const prk = extractLabeled(KEM, NOTHING, 'eae_prk', shared)
+  return expandLabeled(KEM, prk, 'shared_secret', context, KEY_BYTES)
 }
 
 /** RFC 9180, section 4. */
-function labeledExtract(
+function extractLabeled(
   suite: Uint8Array,
   salt: Uint8Array,
   label: string,
@@ -53,7 +53,7 @@ function labeledExtract(
 }
 
 /** Outputs are never longer than a hash, so one block of HKDF-Expand is enough. */
-function labeledExpand(
+function expandLabeled(
   suite: Uint8Array,
   prk: Uint8Array,
   label: string,

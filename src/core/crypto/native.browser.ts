@@ -1,6 +1,6 @@
 /** `native.ts` in a browser. */
 import { bytesToUuid, utf8 } from './encoding.ts'
-import { randomBytes } from './random.ts'
+import { generateRandomBytes } from './random.ts'
 
 const POLYNOMIAL = 0xedb88320
 const TIME_BYTES = 6
@@ -16,7 +16,7 @@ export function crc32(data: Uint8Array | string): number {
 
 /** Milliseconds, then random bytes, with version and variant (RFC 9562, section 5.7). */
 export function uuidv7(): string {
-  const bytes = randomBytes(16)
+  const bytes = generateRandomBytes(16)
   const time = Date.now()
     .toString(16)
     .padStart(TIME_BYTES * 2, '0')

@@ -13,7 +13,7 @@ export type OuterKeyEntry = { id: string; bytes: Bytes }
  *
  * @throws Error that names an entry but never shows it
  */
-export function outerKeysIn(
+export function parseOuterKeys(
   encryptionKey: string,
 ): [first: OuterKeyEntry, ...others: OuterKeyEntry[]] {
   const keys = encryptionKey.split(',').map((entry, index) => {

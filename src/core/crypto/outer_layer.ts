@@ -5,7 +5,7 @@
  */
 import { LruMap } from '../lru.ts'
 import { type Bytes, concat, fromUtf8, lp, u32be, utf8, uuidToBytes } from './encoding.ts'
-import { KEY_ID_BYTES, outerKeysIn } from './outer_keys.ts'
+import { KEY_ID_BYTES, parseOuterKeys } from './outer_keys.ts'
 
 /** The column constants of protocol 3.4; they name the protocol's columns, not those of a schema. */
 export type OuterColumn =
@@ -69,7 +69,7 @@ export class OuterLayer {
 
   /** Reads ENCRYPTION_KEY. @throws Error that names the entry but never shows it */
   static parse(encryptionKey: string): OuterLayer {
-    const [primary, ...others] = outerKeysIn(encryptionKey).map(({ id, bytes }) => ({
+    const [primary, ...others] = parseOuterKeys(encryptionKey).map(({ id, bytes }) => ({
       id: Uint8Array.fromHex(id),
       base: importBase(bytes),
     }))
@@ -118,7 +118,7 @@ export class OuterLayer {
     const binding = bindingOf(column)
     for (let from = 0; from < stored.length; from += OPENED_AT_ONCE) {
       const some = stored.slice(from, from + OPENED_AT_ONCE)
-      const sealed = some.map(({ row, blob }) => this.#sealedAt(binding(row), blob, subkeys))
+      const sealed = some.map(({ row, blob }) => this.#findSealed(binding(row), blob, subkeys))
       opened.push(...(await Promise.all(sealed.map(decrypt))))
     }
     return opened
@@ -142,21 +142,21 @@ export class OuterLayer {
     const sealed = await crypto.subtle.encrypt(
       gcm(nonce, bindingOf(place.column)(place.row)),
       subkey,
-      unshared(x),
+      copyToUnshared(x),
     )
     return concat(Uint8Array.of(VERSION), this.#primary.id, nonce, new Uint8Array(sealed))
   }
 
   /** Returns what to decrypt, and how; `null` if the blob is not under one of the keys. */
-  #sealedAt(binding: Bytes, blob: Uint8Array, subkeys: readonly CryptoKey[]): Sealed | null {
+  #findSealed(binding: Bytes, blob: Uint8Array, subkeys: readonly CryptoKey[]): Sealed | null {
     if (blob.length < HEADER_BYTES + TAG_BYTES || blob[0] !== VERSION) return null
     const isOf = ({ id }: OuterKey) => id.every((byte, at) => byte === blob[1 + at])
     const subkey = subkeys[this.#keys.findIndex(isOf)]
     if (!subkey) return null
     return {
-      parameters: gcm(unshared(blob.subarray(1 + KEY_ID_BYTES, HEADER_BYTES)), binding),
+      parameters: gcm(copyToUnshared(blob.subarray(1 + KEY_ID_BYTES, HEADER_BYTES)), binding),
       subkey,
-      ciphertext: unshared(blob.subarray(HEADER_BYTES)),
+      ciphertext: copyToUnshared(blob.subarray(HEADER_BYTES)),
     }
   }
 
@@ -197,11 +197,11 @@ async function deriveSubkey(key: OuterKey, salt: Bytes, column: string): Promise
 function decrypt(sealed: Sealed | null): Promise<Uint8Array | null> | null {
   if (!sealed) return null
   const { parameters, subkey, ciphertext } = sealed
-  return crypto.subtle.decrypt(parameters, subkey, ciphertext).then(bytesOf, refused)
+  return crypto.subtle.decrypt(parameters, subkey, ciphertext).then(bytesOf, throwRefused)
 }
 
 const bytesOf = (plaintext: ArrayBuffer) => new Uint8Array(plaintext)
-const refused = () => null
+const throwRefused = () => null
 
 /** The additional data of rows of one column: of many the UUIDs are the same, and each is read once. */
 function bindingOf(column: Place['column']): (row: readonly OuterPart[]) => Bytes {
@@ -222,7 +222,7 @@ function gcm(iv: Bytes, additionalData: Bytes): AesGcmParams {
 }
 
 // Copies the bytes: Web Crypto accepts no shared memory, which the general type allows.
-function unshared(bytes: Uint8Array): Bytes {
+function copyToUnshared(bytes: Uint8Array): Bytes {
   return isUnshared(bytes) ? bytes : new Uint8Array(bytes)
 }
 

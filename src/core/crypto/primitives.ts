@@ -84,7 +84,7 @@ export function hmac(key: Uint8Array, data: Uint8Array): Bytes {
 
 /** The public half of 32 raw private bytes (RFC 7748, section 6.1). Throws for another length. */
 export function x25519PublicKey(privateKey: Uint8Array): Bytes {
-  return publicHalf(privateKeyObject(privateKey))
+  return toPublicKeyBytes(toPrivateKeyObject(privateKey))
 }
 
 /**
@@ -96,7 +96,7 @@ export function x25519(
   theirPublicKey: Uint8Array,
 ): { shared: Uint8Array; publicKey: Bytes } {
   requireKey(theirPublicKey)
-  const ours = privateKeyObject(privateKey)
+  const ours = toPrivateKeyObject(privateKey)
   const theirs = createPublicKey({
     key: Buffer.concat([SPKI_X25519, theirPublicKey]),
     format: 'der',
@@ -104,10 +104,10 @@ export function x25519(
   })
   const shared = diffieHellman({ privateKey: ours, publicKey: theirs })
   if (shared.every((byte) => byte === 0)) throw new Error('the public key is of low order')
-  return { shared, publicKey: publicHalf(ours) }
+  return { shared, publicKey: toPublicKeyBytes(ours) }
 }
 
-function privateKeyObject(privateKey: Uint8Array): KeyObject {
+function toPrivateKeyObject(privateKey: Uint8Array): KeyObject {
   requireKey(privateKey)
   return createPrivateKey({
     key: Buffer.concat([PKCS8_X25519, privateKey]),
@@ -116,7 +116,7 @@ function privateKeyObject(privateKey: Uint8Array): KeyObject {
   })
 }
 
-function publicHalf(privateKey: KeyObject): Bytes {
+function toPublicKeyBytes(privateKey: KeyObject): Bytes {
   const spki = createPublicKey(privateKey).export({ format: 'der', type: 'spki' })
   return new Uint8Array(spki.subarray(-KEY_BYTES))
 }

@@ -18,7 +18,7 @@ import {
   sha256,
   TAG_BYTES,
 } from './primitives.ts'
-import { randomBytes } from './random.ts'
+import { generateRandomBytes } from './random.ts'
 
 /** A secret's place, which is the additional data of its ciphertext. */
 export type SecretPlace = { projectId: string; environment: string; key: string }
@@ -77,7 +77,7 @@ export function environmentKey(
 }
 
 /** HK of protocol 14.1: the key for held secrets. Members derive it; it is never put into an envelope for a token. */
-export function heldKey(
+export function deriveHeldKey(
   workspaceKey: Uint8Array,
   projectId: string,
   environment: string,
@@ -106,7 +106,7 @@ export function sealSecretValue(
   policy: unknown,
   epoch: number,
   plaintext: Uint8Array,
-  nonce: Uint8Array = randomBytes(NONCE_BYTES),
+  nonce: Uint8Array = generateRandomBytes(NONCE_BYTES),
 ): Uint8Array {
   requireEpoch(epoch)
   const sealed = sealGcm(key, nonce, placeData(place, policy), plaintext)
@@ -140,14 +140,14 @@ export function isSamePolicy(one: unknown, other: unknown): boolean {
 
 /** Opens a secret that is opened repeatedly, and parses it only once. */
 export function openSealed(key: Uint8Array, sealed: SealedSecret): Secret | null {
-  const bound = keptBound(sealed)
+  const bound = findBoundMessage(sealed)
   return bound && openBoundValue(key, bound)
 }
 
 /** Messages, kept as long as the sealed secret itself: for one policy version. */
 const kept = new WeakMap<SealedSecret, GcmMessage | null>()
 
-function keptBound(sealed: SealedSecret): GcmMessage | null {
+function findBoundMessage(sealed: SealedSecret): GcmMessage | null {
   const known = kept.get(sealed)
   if (known !== undefined) return known
   const bound = boundOf(sealed)

@@ -14,7 +14,7 @@ import {
   uuidv7,
 } from './encoding.ts'
 import { hkdf, KEY_BYTES, sha256, x25519PublicKey } from './primitives.ts'
-import { randomBytes } from './random.ts'
+import { generateRandomBytes } from './random.ts'
 
 /** Agent, workload, session, refresh, and the sealed form that authenticates without decrypting. */
 export type TokenKind = 'agt' | 'wkl' | 'ses' | 'ref' | 'sea'
@@ -44,7 +44,7 @@ export function mintToken(
   kind: Exclude<TokenKind, 'sea'>,
   id: string = uuidv7(),
 ): { id: string; secret: Bytes; text: string } {
-  const secret = randomBytes(KEY_BYTES)
+  const secret = generateRandomBytes(KEY_BYTES)
   return { id, secret, text: formatToken(kind, id, secret) }
 }
 
@@ -102,11 +102,11 @@ export function tokenPrivateKey(id: string, secret: Uint8Array): Uint8Array {
 }
 
 /** The `svc_sea_` form: authenticates as the token but cannot open its envelopes. */
-export function sealedToken(id: string, secret: Uint8Array): string {
+export function formatSealedToken(id: string, secret: Uint8Array): string {
   return formatToken('sea', id, tokenAuth(id, secret))
 }
 
 /** The verifier of a token that is presented, in either form. */
-export function presentedVerifier({ kind, id, secret }: ParsedToken): Uint8Array {
+export function deriveVerifier({ kind, id, secret }: ParsedToken): Uint8Array {
   return verifierOf(kind === 'sea' ? secret : tokenAuth(id, secret))
 }

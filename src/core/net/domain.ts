@@ -35,7 +35,7 @@ export function parseDomain(text: string): Domain | null {
   if (port === null) return null
 
   const wildcard = name.startsWith('*.')
-  const host = canonicalHost(wildcard ? name.slice(2) : name)
+  const host = toCanonicalHost(wildcard ? name.slice(2) : name)
   if (host === null) return null
   if (wildcard && !isWildcardBase(host)) return null
 
@@ -56,14 +56,14 @@ export function domainMatches(domain: Domain, host: string, port: number): boole
  * dropped, letter-digit-hyphen labels of at most 63 and at most 253 characters in all. Null for
  * anything that is not a host name, IP addresses included.
  */
-export function canonicalHost(text: string): string | null {
+export function toCanonicalHost(text: string): string | null {
   if (text === '' || NOT_IN_A_NAME.test(text)) return null
   const url = URL.parse(`https://${text}/`)
-  return url === null ? null : canonicalName(url.hostname)
+  return url === null ? null : toCanonicalName(url.hostname)
 }
 
 /** Returns the canonical name of a host that a URL parser has already mapped to ASCII. */
-export function canonicalName(hostname: string): string | null {
+export function toCanonicalName(hostname: string): string | null {
   const host = hostname.endsWith('.') ? hostname.slice(0, -1) : hostname
   if (host.length > MAX_NAME_LENGTH || IPV4.test(host)) return null
   return host.split('.').every((label) => LABEL.test(label)) ? host : null

@@ -49,7 +49,7 @@ function matches(pattern: string, name: string): boolean {
 const LOGGED_MS = 60_000
 
 /** Logs refused names: the first immediately, then one line a minute with the count since the previous one. */
-export function refusedHosts(log: Log, clock: Clock): (name: string | null) => void {
+export function logRefusedHosts(log: Log, clock: Clock): (name: string | null) => void {
   let [count, next] = [0, 0]
   return (name) => {
     count += 1

@@ -50,11 +50,11 @@ export function originNamer(trusted: CidrList): (request: Request, peer: string 
 
 function isTrusted(address: string, trusted: CidrList): boolean {
   const bytes = parseAddress(address)
-  return bytes !== null && (isIn(bytes, trusted) || isIn(unmapped(bytes), trusted))
+  return bytes !== null && (isIn(bytes, trusted) || isIn(unmapAddress(bytes), trusted))
 }
 
 /** The IPv4 address within an IPv4-mapped one, as a socket for both has it (RFC 4291, section 2.5.5.2). */
-function unmapped(bytes: Uint8Array): Uint8Array {
+function unmapAddress(bytes: Uint8Array): Uint8Array {
   return isIn(bytes, MAPPED) ? bytes.subarray(12) : bytes
 }
 
@@ -63,7 +63,7 @@ const MAPPED = parseCidrs('::ffff:0:0/96')
 function networkOf(address: string): string {
   const parsed = parseAddress(address)
   if (!parsed) return 'unknown'
-  const bytes = unmapped(parsed)
+  const bytes = unmapAddress(parsed)
   if (bytes.length === 4) return bytes.join('.')
   return `${Buffer.from(bytes.subarray(0, 8)).toString('hex')}/64`
 }

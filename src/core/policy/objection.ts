@@ -9,7 +9,7 @@ export type Objection = { rule: PolicyRule; text: string }
 const MAX_LISTED = 10
 
 /** Returns an objection to an item outside of the list in a policy's field. */
-export function notPermitted(
+export function objectNotPermitted(
   what: string,
   rule: PolicyRule & keyof Policy,
   permitted: readonly string[],

@@ -1,5 +1,5 @@
 /** Checks a call against `read_only` and `allowed_operations` (protocol 5.5). */
-import { notPermitted, type Objection } from './objection.ts'
+import { type Objection, objectNotPermitted } from './objection.ts'
 import {
   type AskedOperations,
   isOperationEndpoint,
@@ -14,7 +14,7 @@ import { callMethods, type Policy } from './policy.ts'
  * Returns the methods that may replace a request's own, if a policy limits any. If operations are limited, only the
  * body of a POST is checked, so that no other request may become one.
  */
-export function limitedMethods(policy: Policy): Policy['allowed_methods'] {
+export function selectLimitedMethods(policy: Policy): Policy['allowed_methods'] {
   const { allowed_methods, allowed_operations, read_only } = policy
   if (!read_only && !allowed_operations) return allowed_methods
   return (allowed_methods ?? callMethods).filter(isReadMethod)
@@ -29,11 +29,11 @@ export function objectionToOperations(
   const { read_only, allowed_operations } = policy
   if (!read_only && !allowed_operations) return null
   const isWrite = method !== 'POST' && !isReadMethod(method)
-  if (read_only && isWrite) return notPermitted('method', 'read_only', readMethods)
+  if (read_only && isWrite) return objectNotPermitted('method', 'read_only', readMethods)
   if (method === 'POST' && !isOperationEndpoint(path) && !policy.allowed_paths?.includes(path))
-    return unchecked(policy, OTHER_PATH)
+    return objectUnchecked(policy, OTHER_PATH)
   if (operations === undefined) return null
-  if ('unread' in operations) return unchecked(policy, operations.unread)
+  if ('unread' in operations) return objectUnchecked(policy, operations.unread)
   return objectionToUnlisted(policy, operations) ?? objectionToWrite(policy, operations)
 }
 
@@ -41,7 +41,7 @@ export function objectionToOperations(
 const OTHER_PATH =
   'it is a POST to a path that is not known to serve GraphQL or JSON-RPC. If it does, list exactly this path in allowed_paths'
 
-function unchecked({ read_only }: Policy, reason: string): Objection {
+function objectUnchecked({ read_only }: Policy, reason: string): Objection {
   return read_only
     ? {
         rule: 'read_only',
@@ -58,7 +58,7 @@ function objectionToUnlisted(
   operations: readonly string[],
 ): Objection | null {
   if (!listed || operations.every((operation) => listsOperation(listed, operation))) return null
-  return notPermitted('operation', 'allowed_operations', listed)
+  return objectNotPermitted('operation', 'allowed_operations', listed)
 }
 
 function objectionToWrite(

@@ -106,7 +106,7 @@ const READERS: Record<BodyKind, Reader> = {
 function methodsInJson(text: string): string[] {
   const methods: string[] = []
   let name: string | null = null
-  for (const token of outermostTokens(text)) {
+  for (const token of iterateOutermostTokens(text)) {
     if (token === ',') name = null
     else if (name === null) name = readString(token)
     else if (isOverrideName(name)) methods.push(readString(token).trim().toUpperCase())
@@ -115,7 +115,7 @@ function methodsInJson(text: string): string[] {
 }
 
 /** The strings with their quotes, and the commas, of the outermost object. A comma begins each of several objects. */
-function* outermostTokens(text: string): Generator<string> {
+function* iterateOutermostTokens(text: string): Generator<string> {
   let depth = 0
   for (let at = 0; at < text.length; at += 1) {
     const character = text.charAt(at)

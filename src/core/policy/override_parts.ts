@@ -72,14 +72,19 @@ function methodsInPart(piece: string, depth: number): AskedMethods {
   for (const line of lines) {
     const [header, name = '', text = ''] = HEADER.exec(line) ?? []
     if (header === undefined) return NOT_PLAIN
-    const asked = askedByHeader(name.toLowerCase(), text, value, depth)
+    const asked = readMethodsFromHeader(name.toLowerCase(), text, value, depth)
     if ('unread' in asked) return asked
     methods.push(...asked)
   }
   return methods
 }
 
-function askedByHeader(name: string, text: string, value: string, depth: number): AskedMethods {
+function readMethodsFromHeader(
+  name: string,
+  text: string,
+  value: string,
+  depth: number,
+): AskedMethods {
   if (name === 'content-type' && /multipart/i.test(text)) {
     return depth < MAX_DEPTH ? methodsInParts(value, text, depth + 1) : NOT_PLAIN
   }

@@ -19,7 +19,7 @@ const MALFORMED_ESCAPE = /%(?![0-9A-Fa-f]{2})/
  * malformed escape or bytes that are not UTF-8. So is a prefix that is not a plain absolute path.
  */
 export function policyPathMatches(prefix: string, path: string): boolean {
-  const wanted = normalPath(prefix)
+  const wanted = normalizePath(prefix)
   if (wanted === null || MALFORMED_ESCAPE.test(path)) return false
   return coversEveryReading(wanted, path, MAX_READINGS)
 }
@@ -42,7 +42,7 @@ function isOpen(text: string, readings: number): boolean {
   return next !== text && (next === null || readings === 0 || isOpen(next, readings - 1))
 }
 
-function normalPath(prefix: string): string | null {
+function normalizePath(prefix: string): string | null {
   if (!prefix.startsWith('/') || /[?#\\]/.test(prefix) || WHITE_OR_CONTROL.test(prefix)) return null
   if (MALFORMED_ESCAPE.test(prefix)) return null
   const url = URL.parse(`https://host${prefix}`)

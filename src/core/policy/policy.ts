@@ -167,7 +167,7 @@ export const USUAL_LOCATIONS: readonly Location[] = ['header', 'basic', 'env']
 const HELD_LOCATIONS = USUAL_LOCATIONS.filter((location) => location !== 'env')
 
 /** Returns the locations that a policy allows. */
-export function allowedLocations(policy: Policy | null): readonly Location[] {
+export function listAllowedLocations(policy: Policy | null): readonly Location[] {
   return policy?.allowed_locations ?? (isHeld(policy) ? HELD_LOCATIONS : USUAL_LOCATIONS)
 }
 
@@ -177,7 +177,7 @@ export function isHeld(policy: unknown): boolean {
 }
 
 /** The approver that a held secret demands, `null` for other secrets. An unknown approver counts as `admin`. */
-export function heldBy(policy: unknown): Approver | null {
+export function readApprover(policy: unknown): Approver | null {
   if (!isHeld(policy)) return null
   return (policy as Policy).approval?.by === 'member' ? 'member' : 'admin'
 }
@@ -196,7 +196,7 @@ export function isRoot(policy: unknown): boolean {
 }
 
 /** Whether a derived credential may be a variable of a program; `signs` for an AWS role, which only signs. */
-export function derivedVariable(policy: unknown): 'delivered' | 'signs' | null {
+export function readDerivedVariable(policy: unknown): 'delivered' | 'signs' | null {
   const { kind } = (policy ?? {}) as Policy
   if (kind === undefined || !mayBeVariable(policy)) return null
   return kind === 'aws_role' ? 'signs' : 'delivered'

@@ -3,13 +3,13 @@
  * network. The resolver uses it, and so does a trial of a policy against recorded calls.
  */
 import { domainMatches, parseDomain } from '../net/domain.ts'
-import { notPermitted, type Objection } from './objection.ts'
+import { type Objection, objectNotPermitted } from './objection.ts'
 import type { AskedOperations } from './operations.ts'
-import { limitedMethods, objectionToOperations } from './operations_check.ts'
+import { objectionToOperations, selectLimitedMethods } from './operations_check.ts'
 import { isForBatches, methodsAskedFor, namesObjectsInBody } from './override.ts'
 import type { AskedMethods } from './override_parts.ts'
 import { hasOpenPlaceholder, policyPathMatches } from './path.ts'
-import { allowedLocations, isHeld, type Policy, policyLocations } from './policy.ts'
+import { isHeld, listAllowedLocations, type Policy, policyLocations } from './policy.ts'
 
 type Location = NonNullable<Policy['allowed_locations']>[number]
 
@@ -81,7 +81,7 @@ export function objectionToRecorded(
 }
 
 function objectionToOverride(policy: Policy, request: JudgedRequest): Objection | null {
-  const allowed_methods = limitedMethods(policy)
+  const allowed_methods = selectLimitedMethods(policy)
   const { allowed_paths } = policy
   const { target, override } = request
   if ((allowed_methods ?? allowed_paths) !== undefined && override !== null) {
@@ -109,7 +109,7 @@ function objectionToObjects(
   { style }: JudgedPlace,
   { target, method }: JudgedRequest,
 ): Objection | null {
-  const allowed_methods = limitedMethods(policy)
+  const allowed_methods = selectLimitedMethods(policy)
   const { allowed_paths } = policy
   if (method !== 'POST' || (allowed_methods ?? allowed_paths) === undefined) return null
   const named = namesObjectsInBody(target.search, style === 'aws_sigv4')
@@ -125,7 +125,7 @@ function objectionToBatch(
   policy: Policy,
   { target: { path }, method, isMultipart }: JudgedRequest,
 ): Objection | null {
-  const allowed_methods = limitedMethods(policy)
+  const allowed_methods = selectLimitedMethods(policy)
   const { allowed_paths } = policy
   if ((allowed_methods ?? allowed_paths) === undefined || allowed_paths?.includes(path)) return null
   const isBatch = isMultipart || (method !== 'GET' && method !== 'HEAD' && isForBatches(path))
@@ -142,13 +142,13 @@ function objectionToRequest(
   { target, method }: JudgedRequest,
 ): Objection | null {
   if (allowed_domains && !allowed_domains.some((text) => isDomainOf(text, target)))
-    return notPermitted('host', 'allowed_domains', allowed_domains)
+    return objectNotPermitted('host', 'allowed_domains', allowed_domains)
   if (allowed_methods && !allows(allowed_methods, method))
-    return notPermitted('method', 'allowed_methods', allowed_methods)
+    return objectNotPermitted('method', 'allowed_methods', allowed_methods)
   if (allowed_paths && !allowsPath(allowed_paths, target.path))
-    return notPermitted('path', 'allowed_paths', allowed_paths)
+    return objectNotPermitted('path', 'allowed_paths', allowed_paths)
   if (header !== '' && allowed_headers?.every((name) => name.toLowerCase() !== header))
-    return notPermitted('header', 'allowed_headers', allowed_headers)
+    return objectNotPermitted('header', 'allowed_headers', allowed_headers)
   return null
 }
 
@@ -187,10 +187,10 @@ function objectionToPlace(
     return { rule: 'allowed_locations', text }
   }
   const location = locationOf(style)
-  const locations = allowedLocations(policy)
+  const locations = listAllowedLocations(policy)
   const isAllowed = locations.includes(location)
   if (location !== 'sign')
-    return isAllowed ? null : notPermitted('location', 'allowed_locations', locations)
+    return isAllowed ? null : objectNotPermitted('location', 'allowed_locations', locations)
   if (!isAllowed) {
     const text = 'does not permit signing: its allowed_locations do not list sign'
     return { rule: 'allowed_locations', text }

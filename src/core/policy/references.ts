@@ -85,8 +85,8 @@ class Resolver {
     if (known) return known
     const entry = this.#entryOf(name, way)
     const resolved = isMarked(entry.policy)
-      ? this.#filled(name, entry, [...way, name])
-      : shown(entry)
+      ? this.#fillReferences(name, entry, [...way, name])
+      : resolvePlain(entry)
     this.#known.set(name, resolved)
     return resolved
   }
@@ -97,7 +97,7 @@ class Resolver {
       const circle = [...way.slice(way.indexOf(name)), name]
       throw new UnresolvedReference([`${circle.join(' refers to ')}: this is a circular reference`])
     }
-    if (way.length > MAX_DEPTH) throw tooMuch(name)
+    if (way.length > MAX_DEPTH) throw buildTooLargeError(name)
     const entry = this.#entries.get(name)
     if (entry && (referrer === undefined || isDeliverable(entry.policy))) return entry
     if (isHeld(entry?.policy))
@@ -109,9 +109,9 @@ class Resolver {
     ])
   }
 
-  #filled(name: string, entry: Entry, way: readonly string[]): Resolved {
+  #fillReferences(name: string, entry: Entry, way: readonly string[]): Resolved {
     this.#spend(name, Buffer.byteLength(entry.value))
-    const resolved = shown(entry)
+    const resolved = resolvePlain(entry)
     const pieces = partsOf(name, entry.value).map((part) => {
       this.#substitutions += 1
       if (part.name === null) return part.text
@@ -125,15 +125,16 @@ class Resolver {
 
   #spend(name: string, bytes: number): void {
     this.#bytes += bytes
-    if (this.#bytes > MAX_BYTES || this.#substitutions > MAX_SUBSTITUTIONS) throw tooMuch(name)
+    if (this.#bytes > MAX_BYTES || this.#substitutions > MAX_SUBSTITUTIONS)
+      throw buildTooLargeError(name)
   }
 }
 
-function shown({ value, policy }: Entry): Resolved {
+function resolvePlain({ value, policy }: Entry): Resolved {
   return { value, isSensitive: isSensitive(policy) }
 }
 
-function tooMuch(name: string): UnresolvedReference {
+function buildTooLargeError(name: string): UnresolvedReference {
   return new UnresolvedReference([`the references of ${name} are too many, too deep or too long`])
 }
 
@@ -148,8 +149,8 @@ function partsOf(secret: string, value: string): Part[] {
   let end = 0
   for (const { 0: whole, 1: dollars = '', 2: name = null, index } of value.matchAll(MARK)) {
     const isText = dollars.length % 2 === 0
-    if (!isText && name === null) throw malformed(secret)
-    if (parts.length === MAX_SUBSTITUTIONS) throw tooMuch(secret)
+    if (!isText && name === null) throw buildMalformedError(secret)
+    if (parts.length === MAX_SUBSTITUTIONS) throw buildTooLargeError(secret)
     const text = value.slice(end, index) + '$'.repeat(dollars.length >> 1)
     parts.push(isText ? { text: `${text}{`, name: null } : { text, name })
     end = index + (isText ? dollars.length + 1 : whole.length)
@@ -157,7 +158,7 @@ function partsOf(secret: string, value: string): Part[] {
   return [...parts, { text: value.slice(end), name: null }]
 }
 
-function malformed(secret: string): UnresolvedReference {
+function buildMalformedError(secret: string): UnresolvedReference {
   return new UnresolvedReference([
     `\${ in ${secret} is not followed by a name and }: write $\${ for literal text`,
   ])

@@ -18,7 +18,7 @@ export const STRICT_HEADER = 'x-service-strict-placeholders'
 export const UNFILLED_HEADER = 'x-service-unfilled'
 
 /** Returns the cause, the reason, and the command to run. */
-export function unfilledText(unfilled: Unfilled): string {
+export function describeUnfilled(unfilled: Unfilled): string {
   const { name, place, isEscaped = false, allowed } = unfilled
   const [where, why] = WORDS[place]
   const what = `${PLACEHOLDER_PREFIX}${name} in the ${where} is not replaced:`
@@ -26,7 +26,7 @@ export function unfilledText(unfilled: Unfilled): string {
   if (place === 'body') return `${what} ${why} Use a header, JSON or a form.`
   if (allowed?.includes(place))
     return `${what} its policy lists ${place}, so it is escaped, or the ${where} cannot be read.`
-  const command = unfilledCommand(unfilled)
+  const command = buildUnfilledCommand(unfilled)
   return command
     ? `${what} ${why} Run \`cloakroom ${command.join(' ')}\`.`
     : `${what} ${why} Add ${place} to the locations that \`cloakroom policy show ${name}\` lists.`
@@ -36,7 +36,7 @@ export function unfilledText(unfilled: Unfilled): string {
  * Returns the command that adds the place to the policy's list, without the program's name; undefined if it is unknown,
  * or if no policy can allow the place.
  */
-export function unfilledCommand({
+export function buildUnfilledCommand({
   name,
   place,
   isEscaped = false,
@@ -62,7 +62,7 @@ export function listUnfilled(unfilled: readonly Unfilled[]): string {
   return unfilled.map(({ name, place }) => `${name};${place}`).join(', ')
 }
 
-export function unfilledHeader(unfilled: readonly Unfilled[]): Record<string, string> {
+export function buildUnfilledHeader(unfilled: readonly Unfilled[]): Record<string, string> {
   if (unfilled.length === 0) return {}
   return { [UNFILLED_HEADER]: listUnfilled(unfilled) }
 }

@@ -41,9 +41,9 @@ export function signAws(
     ...(service === 's3' ? [['x-amz-content-sha256', payload] satisfies HeaderPair] : []),
     ...(sessionToken ? [['x-amz-security-token', sessionToken] satisfies HeaderPair] : []),
   ]
-  const headers = signedHeaders(request, added)
+  const headers = listSignedHeaders(request, added)
   const key = deriveSigningKey(credentials, day ?? '')
-  const canonical = canonicalRequest(service, request, headers, payload)
+  const canonical = buildCanonicalRequest(service, request, headers, payload)
   const signature = key.sign(textToSign(key, stamp, canonical))
   const authorization = authorizationOf(credentials.accessKeyId, key, headers, signature)
   return {
@@ -69,17 +69,17 @@ export function deriveSigningKey(
   const steps = [day, region, service, 'aws4_request']
   const secret = Buffer.concat([Buffer.from('AWS4'), secretAccessKey])
   const key = steps.reduce<Buffer>(hmac, secret)
-  const signed = (text: string) => hmac(key, text).toString('hex')
+  const signText = (text: string) => hmac(key, text).toString('hex')
   return {
     algorithm: ALGORITHM,
     scope: steps.join('/'),
-    sign: signed,
-    verifies: (text, signature) => signed(text) === signature,
+    sign: signText,
+    verifies: (text, signature) => signText(text) === signature,
   }
 }
 
 /** @param headers the signed ones in their order; `payload` as the canonical request names it */
-export function canonicalRequest(
+export function buildCanonicalRequest(
   service: string,
   { method, path, search }: Pick<Signable, 'method' | 'path' | 'search'>,
   headers: readonly HeaderPair[],
@@ -87,8 +87,8 @@ export function canonicalRequest(
 ): string {
   return [
     method,
-    isStorage(service) ? objectPath(path) : normalPath(path),
-    canonicalQuery(search),
+    isStorage(service) ? objectPath(path) : normalizePath(path),
+    toCanonicalQuery(search),
     ...headers.map(([name, value]) => `${name}:${value}`),
     '',
     namesOf(headers),
@@ -125,22 +125,22 @@ export function formsOf(signature: string): Uint8Array[] {
 }
 
 /** Names in lower case, values without needless spaces, sorted. */
-export function canonicalHeaders(headers: readonly HeaderPair[]): HeaderPair[] {
+export function toCanonicalHeaders(headers: readonly HeaderPair[]): HeaderPair[] {
   return headers
     .map(([name, value]): HeaderPair => [name.toLowerCase(), value.replace(/[ \t]+/g, ' ').trim()])
-    .sort(byCode)
+    .sort(compareByCode)
 }
 
 function namesOf(headers: readonly HeaderPair[]): string {
   return headers.map(([name]) => name).join(';')
 }
 
-function signedHeaders(
+function listSignedHeaders(
   { authority, headers }: Signable,
   added: readonly HeaderPair[],
 ): HeaderPair[] {
   const all: HeaderPair[] = [['host', authority], ...headers, ...added]
-  return canonicalHeaders(all).filter(
+  return toCanonicalHeaders(all).filter(
     ([name]) => name === 'host' || name === 'content-type' || name.startsWith('x-amz-'),
   )
 }
@@ -157,14 +157,14 @@ function objectPath(path: string): string {
 }
 
 /** The target has no dot segments; `path` begins with a slash. */
-function normalPath(path: string): string {
+function normalizePath(path: string): string {
   const segments = path.split('/').filter((segment) => segment !== '')
   const end = segments.length > 0 && path.endsWith('/') ? '/' : ''
   return `/${segments.map(escapeAws).join('/')}${end}`
 }
 
 /** RFC 3986 unreserved characters stay, all else is percent-encoded, parameters sorted by code. */
-function canonicalQuery(search: string): string {
+function toCanonicalQuery(search: string): string {
   const pairs = search
     .slice(1)
     .split('&')
@@ -174,7 +174,7 @@ function canonicalQuery(search: string): string {
       const [name = '', value = ''] = pair.split(/=(.*)/s)
       return [escapeAws(decode(name)), escapeAws(decode(value))]
     })
-    .sort(byCode)
+    .sort(compareByCode)
     .map(([name, value]) => `${name}=${value}`)
     .join('&')
 }
@@ -196,7 +196,7 @@ function escapeAws(text: string): string {
   )
 }
 
-function byCode(a: HeaderPair, b: HeaderPair): number {
+function compareByCode(a: HeaderPair, b: HeaderPair): number {
   const [left, right] = [a.join('\0'), b.join('\0')]
   return left < right ? -1 : Number(left > right)
 }

@@ -103,7 +103,7 @@ export class Exporter {
       this.#isFailing = true
       if (!isLater || attempt === ATTEMPTS || this.#closing.signal.aborted) break
       const waitMs = FIRST_WAIT_MS * 2 ** (attempt - 1)
-      await endsWithin(waitMs, aborted(this.#closing.signal), this.#timers)
+      await endsWithin(waitMs, waitForAbort(this.#closing.signal), this.#timers)
     }
     this.counts.failed += spans.length
   }
@@ -143,7 +143,7 @@ function resourceOf(serviceName: string) {
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function waitForAbort(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve()
     signal.addEventListener('abort', () => resolve(), { once: true })

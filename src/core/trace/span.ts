@@ -6,7 +6,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Fault } from '../fault.ts'
-import { randomId, type TraceContext, traceparentOf } from './traceparent.ts'
+import { generateId, type TraceContext, traceparentOf } from './traceparent.ts'
 
 export type Attributes = Record<string, string | number | boolean | null | undefined>
 type Served = { method: string; route: string | null; status: number }
@@ -46,7 +46,7 @@ export type Sink = {
 
 export class Trace {
   /** The trace's id: the caller's, once the caller is authenticated. */
-  id = randomId(16)
+  id = generateId(16)
   readonly remote: TraceContext | null
   /** The span of the caller in which this one is. */
   remoteParent: string | null = null
@@ -97,11 +97,11 @@ export class Trace {
 
 export class Span {
   readonly trace: Trace
-  readonly id = randomId(8)
+  readonly id = generateId(8)
   readonly #parent: Span | null
   #name: string
   readonly #kind: Kind
-  #from = now()
+  #from = readMonotonicTime()
   readonly #attributes: Attributes
   readonly #events: Ended['events'] = []
   #hasEnded = false
@@ -135,13 +135,13 @@ export class Span {
 
   /** Restarts the span's time: the work that it represents begins now. */
   begin(): this {
-    this.#from = now()
+    this.#from = readMonotonicTime()
     return this
   }
 
   /** Records an event at this moment. */
   note(name: string): void {
-    this.#events.push({ name, at: now() })
+    this.#events.push({ name, at: readMonotonicTime() })
   }
 
   /** Records an error's name only: its message may quote submitted text. */
@@ -151,7 +151,7 @@ export class Span {
   }
 
   /** Ends the trace once the request has its answer, except for work that continues after it. */
-  served(requestId: string, { method, route, status }: Served): void {
+  endServed(requestId: string, { method, route, status }: Served): void {
     const shown = METHODS.has(method) ? method : '_OTHER'
     this.#name = route === null ? shown : `${shown} ${route}`
     this.set({
@@ -173,8 +173,8 @@ export class Span {
       name: this.#name,
       kind: this.#kind,
       from: this.#from,
-      to: now(),
-      attributes: shortened(this.#attributes),
+      to: readMonotonicTime(),
+      attributes: shortenAttributes(this.#attributes),
       events: this.#events,
       isError,
     })
@@ -184,22 +184,22 @@ export class Span {
 const running = new AsyncLocalStorage<Span | undefined>()
 
 /** The current span, if tracing is on. */
-export function currentSpan(): Span | undefined {
+export function getCurrentSpan(): Span | undefined {
   return running.getStore()
 }
 
 /** Does work in a span. */
-export function within<T>(span: Span, work: () => T): T {
+export function runInSpan<T>(span: Span, work: () => T): T {
   return running.run(span, work)
 }
 
 /** Runs work that many requests share: it belongs to none of their traces. */
-export function untraced<T>(work: () => T): T {
+export function runUntraced<T>(work: () => T): T {
   return running.getStore() ? running.run(undefined, work) : work()
 }
 
 /** Runs work in a separate span, which ends with it; `work` gets the span if a trace is running. */
-export function traced<T>(name: string, attributes: Attributes, work: (span?: Span) => T): T {
+export function traceWork<T>(name: string, attributes: Attributes, work: (span?: Span) => T): T {
   const parent = running.getStore()
   if (!parent) return work()
   const span = parent.child(name, attributes)
@@ -225,7 +225,7 @@ export function traceIds(): { trace_id: string; span_id: string } | undefined {
 }
 
 /** Milliseconds since 1970 that only go forward, in fractions. */
-function now(): number {
+function readMonotonicTime(): number {
   return performance.timeOrigin + performance.now()
 }
 
@@ -235,7 +235,7 @@ function nameOf(error: unknown): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }
 
-function shortened(attributes: Attributes): Attributes {
+function shortenAttributes(attributes: Attributes): Attributes {
   const entries = Object.entries(attributes).map(([name, value]) => [
     name,
     typeof value === 'string' ? value.slice(0, MAX_TEXT) : value,

@@ -17,11 +17,11 @@ export function parseTraceparent(header: string | null): TraceContext | null {
 }
 
 /** Creates a trace that begins here, and that the server should keep. */
-export function newTrace(): TraceContext {
-  return { traceId: randomId(16), spanId: randomId(8), isSampled: true }
+export function createTrace(): TraceContext {
+  return { traceId: generateId(16), spanId: generateId(8), isSampled: true }
 }
 
-export function randomId(bytes: number): string {
+export function generateId(bytes: number): string {
   return crypto.getRandomValues(new Uint8Array(bytes)).toHex()
 }
 

@@ -19,7 +19,7 @@ function describe(issue: Issue): FieldFault[] {
     }))
   }
   if (issue.code === 'invalid_union' && !hasOwnWords(issue))
-    return fieldFaults(closest(issue).map((inner) => prefixed(inner, issue.path)))
+    return fieldFaults(closest(issue).map((inner) => prefixIssue(inner, issue.path)))
   return [{ path: pathOf(issue.path), message: complaintOf(issue) }]
 }
 
@@ -32,22 +32,22 @@ function closest(issue: z.core.$ZodIssueInvalidUnion): Issue[] {
     Number(branch.some(({ code, path }) => code === 'invalid_type' && path.length === 0))
   const depth = (branch: Issue[]) =>
     branch.reduce((deepest, { path }) => Math.max(deepest, path.length), 0)
-  const foreign = (branch: Issue[]) =>
+  const isForeign = (branch: Issue[]) =>
     branch.reduce((sum, it) => sum + (it.code === 'unrecognized_keys' ? it.keys.length : 0), 0)
   const [first = [], ...others] = [...issue.errors].sort(
-    (a, b) => isOtherKind(a) - isOtherKind(b) || depth(b) - depth(a) || foreign(a) - foreign(b),
+    (a, b) => isOtherKind(a) - isOtherKind(b) || depth(b) - depth(a) || isForeign(a) - isForeign(b),
   )
-  return first.length > 0 ? first : (others[0] ?? [unknownKind(issue)])
+  return first.length > 0 ? first : (others[0] ?? [toUnknownKindIssue(issue)])
 }
 
 /** No branch matches the discriminating field. The path of the union, which the caller adds, ends in that field. */
-function unknownKind(issue: z.core.$ZodIssueInvalidUnion): Issue {
+function toUnknownKindIssue(issue: z.core.$ZodIssueInvalidUnion): Issue {
   const kinds = 'options' in issue && Array.isArray(issue.options) ? issue.options : []
   const message = kinds.length > 0 ? `must be one of ${kinds.join(', ')}` : 'is not valid'
   return { code: 'custom', path: [], message, input: issue.input }
 }
 
-export function prefixed(issue: Issue, path: PropertyKey[]): Issue {
+export function prefixIssue(issue: Issue, path: PropertyKey[]): Issue {
   return { ...issue, path: [...path, ...issue.path] }
 }
 
@@ -104,10 +104,10 @@ function measure(origin: string): string {
   return origin === 'array' || origin === 'record' ? 'have a number of entries of' : 'be'
 }
 
-export function atLeastEntries(limit: number): string {
+export function describeMinimumEntries(limit: number): string {
   return `must ${measure('array')} at least ${limit}`
 }
 
-export function atMostEntries(limit: number): string {
+export function describeMaximumEntries(limit: number): string {
   return `must ${measure('array')} at most ${limit}`
 }

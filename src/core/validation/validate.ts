@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { Fault } from '../fault.ts'
 import { SECRET_NAME } from '../names/secret_name.ts'
-import { atLeastEntries, atMostEntries, fieldFaults } from './complaints.ts'
+import { describeMaximumEntries, describeMinimumEntries, fieldFaults } from './complaints.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
@@ -66,7 +66,7 @@ const UNSEEN =
   /(?<!\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)(?:\u200d|\ufe0f)|(?!\u200d|\ufe0f)\p{Default_Ignorable_Code_Point}|(?! )\p{Zs}|^ | $/u
 
 /** A title that people choose by, so that no two look alike. */
-export function properName(max: number) {
+export function buildNameSchema(max: number) {
   return title(max).refine(
     (text) => UNFIT.test(text) || text.trim() === '' || !UNSEEN.test(text),
     'must not contain invisible characters',
@@ -92,8 +92,8 @@ export function map<K extends z.ZodString, V extends z.ZodType>(
 ) {
   return z
     .record(name, value)
-    .refine((entries) => Object.keys(entries).length >= min, atLeastEntries(min))
-    .refine((entries) => Object.keys(entries).length <= max, atMostEntries(max))
+    .refine((entries) => Object.keys(entries).length >= min, describeMinimumEntries(min))
+    .refine((entries) => Object.keys(entries).length <= max, describeMaximumEntries(max))
     .meta({ ...(min > 0 && { minProperties: min }), maxProperties: max })
 }
 

@@ -3,7 +3,7 @@ import { connect, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import { withTimeout } from '../../core/async/timeout.ts'
 import type { Place } from '../../core/config/places.ts'
-import { ConnectionError, foreign, ServerSocket } from './server_socket.ts'
+import { buildForeignError, ConnectionError, ServerSocket } from './server_socket.ts'
 
 export type Reach = {
   places: readonly Place[]
@@ -54,7 +54,7 @@ export function socketTo({ places, tls, mayAskInClear }: Reach): () => Promise<S
 /** A kept connection to a socket of this machine. */
 export async function connectToPath(path: string): Promise<ServerSocket> {
   const socket = connect({ path })
-  await next(socket, 'connect')
+  await waitForEvent(socket, 'connect')
   return new ServerSocket(socket, socket, { mayAskInClear: true, isKept: true })
 }
 
@@ -64,17 +64,21 @@ async function dial({ host, port }: Place, tls: Reach['tls']): Promise<[Socket, 
   )
   // Keep one listener: the others are added and removed.
   raw.on('error', () => {})
-  const secured = async (): Promise<[Socket, Socket]> => {
-    await next(raw, 'connect')
+  const connectSecurely = async (): Promise<[Socket, Socket]> => {
+    await waitForEvent(raw, 'connect')
     raw.setKeepAlive(true, KEEP_ALIVE_MS)
     if (!tls || !(await offersTls(raw, tls.isOptional))) return [raw, raw]
     const servername = isIP(host) ? {} : { servername: host }
     const secure = connectTls({ socket: raw, ...servername, ...tls.options })
-    await next(secure, 'secureConnect')
+    await waitForEvent(secure, 'secureConnect')
     return [secure, raw]
   }
   try {
-    return await withTimeout(CONNECT_MS, secured(), () => new ConnectionError('CONNECT_TIMEOUT'))
+    return await withTimeout(
+      CONNECT_MS,
+      connectSecurely(),
+      () => new ConnectionError('CONNECT_TIMEOUT'),
+    )
   } catch (error) {
     raw.destroy()
     throw error
@@ -84,19 +88,22 @@ async function dial({ host, port }: Place, tls: Reach['tls']): Promise<[Socket, 
 /** PostgreSQL alone answers with a single `S` or `N`, or with an error message. */
 async function offersTls(raw: Socket, isOptional: boolean): Promise<boolean> {
   raw.write(SSL_REQUEST)
-  const answer = (await next(raw, 'data')) as Buffer
+  const answer = (await waitForEvent(raw, 'data')) as Buffer
   const text = answer.toString('latin1')
   if (text === 'S') return true
   if (text !== 'N')
-    throw text.startsWith('E') ? new ConnectionError('CONNECTION_CLOSED') : foreign()
+    throw text.startsWith('E') ? new ConnectionError('CONNECTION_CLOSED') : buildForeignError()
   if (!isOptional) throw new ConnectionError('CONNECTION_NO_TLS')
   return false
 }
 
 /** Waits for an event and returns its data. @throws the socket's error, also if it closes first */
-function next(socket: Socket, event: 'connect' | 'data' | 'secureConnect'): Promise<unknown> {
+function waitForEvent(
+  socket: Socket,
+  event: 'connect' | 'data' | 'secureConnect',
+): Promise<unknown> {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-  const onClose = () => reject(foreign('it closed the connection without a response'))
+  const onClose = () => reject(buildForeignError('it closed the connection without a response'))
   socket.once(event, resolve).once('error', reject).once('close', onClose)
   return promise.finally(() =>
     socket.off(event, resolve).off('error', reject).off('close', onClose),

@@ -8,7 +8,7 @@
 import postgres from 'postgres'
 import { Lane, type ServerOptions } from './lane.ts'
 import { RepeatedStatements } from './repeated_statements.ts'
-import { type Routed, routed } from './routed.ts'
+import { createRoutedClient, type Routed } from './routed.ts'
 import { ConnectionError } from './server_socket.ts'
 import { workingOf } from './silence.ts'
 import { transact } from './transaction.ts'
@@ -48,7 +48,7 @@ export function openPool(options: ServerOptions, settings: Settings): postgres.S
   // Builds statements, and never connects.
   const builder = postgres({ ...options, max: 1 })
   const pool = new Pool(builder.options as unknown as ServerOptions, options, settings)
-  return routed(builder, {
+  return createRoutedClient(builder, {
     route: (query) => void pool.run(query),
     repeated: pool.repeated,
     begin: (...args: unknown[]) => pool.begin(args),
@@ -108,7 +108,7 @@ class Pool {
   async end(timeout: number): Promise<void> {
     this.#isEnded = true
     clearInterval(this.#timer)
-    for (const { reject } of this.#waiting.splice(0)) reject(ended())
+    for (const { reject } of this.#waiting.splice(0)) reject(buildEndedError())
     const closing = this.#idle.splice(0).map((lane) => this.#close(lane))
     const until = performance.now() + timeout * 1000
     while (this.#lanes.size > 0 && performance.now() < until) await Bun.sleep(10)
@@ -117,7 +117,7 @@ class Pool {
   }
 
   async #take(): Promise<Lane> {
-    if (this.#isEnded) throw ended()
+    if (this.#isEnded) throw buildEndedError()
     const asked = this.#ticks
     // The one used last has its statements prepared, and its process awake.
     const lane = this.#idle.pop() ?? (await this.#wait(asked))
@@ -225,6 +225,6 @@ class Pool {
   }
 }
 
-function ended(): ConnectionError {
+function buildEndedError(): ConnectionError {
   return new ConnectionError('CONNECTION_ENDED')
 }

@@ -26,7 +26,7 @@ type Route = {
   end?: (options?: { timeout?: number }) => Promise<void>
 }
 
-export function routed(
+export function createRoutedClient(
   client: postgres.Sql,
   { route, repeated, isInOrder = false, ...methods }: Route,
 ): postgres.Sql {

@@ -16,7 +16,7 @@ export class ConnectionError extends Error {
   }
 }
 
-export const foreign = (message = 'the port is not a PostgreSQL server') =>
+export const buildForeignError = (message = 'the port is not a PostgreSQL server') =>
   new ConnectionError('CONNECTION_FOREIGN', message)
 
 type Expectations = {
@@ -162,7 +162,7 @@ export class ServerSocket extends EventEmitter {
   }
 
   #lengthOf(type: number, length: number): number {
-    if (this.#isStarting && !START_TYPES.has(type)) throw foreign()
+    if (this.#isStarting && !START_TYPES.has(type)) throw buildForeignError()
     if (this.#isStarting) this.#startBytes += length
     if (length < 4 || length > MAX_MESSAGE_BYTES || this.#startBytes > MAX_START_BYTES)
       throw new ConnectionError('CONNECTION_MESSAGE_TOO_LONG')
@@ -176,17 +176,18 @@ export class ServerSocket extends EventEmitter {
       throw new Standby()
     }
     if (type !== READY) return
-    if (this.#step !== 0) throw unproven()
+    if (this.#step !== 0) throw buildUnprovenError()
     this.#isStarting = false
     this.#startBytes = 0
   }
 
   #authenticate(body: Buffer): void {
     const step = body.readUInt32BE(0)
-    if (!FOLLOWING[this.#step]?.includes(step)) throw unproven()
+    if (!FOLLOWING[this.#step]?.includes(step)) throw buildUnprovenError()
     if (step === CLEAR_TEXT && !this.#expects.mayAskInClear)
       throw new ConnectionError('CONNECTION_CLEAR_PASSWORD')
-    if (step === SCRAM_CHALLENGE && !ITERATIONS.test(body.toString('latin1', 4))) throw unproven()
+    if (step === SCRAM_CHALLENGE && !ITERATIONS.test(body.toString('latin1', 4)))
+      throw buildUnprovenError()
     this.#step = step
   }
 
@@ -199,13 +200,13 @@ export class ServerSocket extends EventEmitter {
 
   #countAnswered(type: number): void {
     if (type === READY) this.#due -= 1
-    else if (type === AUTHENTICATION) throw unproven()
+    else if (type === AUTHENTICATION) throw buildUnprovenError()
     else if (this.#isFlushDue && ANSWERS_FLUSH.has(type)) this.#isFlushDue = false
   }
 }
 
 class Standby extends Error {}
 
-function unproven(): ConnectionError {
+function buildUnprovenError(): ConnectionError {
   return new ConnectionError('CONNECTION_UNPROVEN')
 }

@@ -14,7 +14,11 @@ type Options = postgres.Options<Record<string, postgres.PostgresType>>
 export async function workingOf(options: Options, pids: number[]): Promise<Set<number>> {
   const sql = postgres({ ...options, max: 1 })
   try {
-    const rows = await withTimeout(ASK_MS, workingIn(sql, pids), () => new Error('no response'))
+    const rows = await withTimeout(
+      ASK_MS,
+      listWorkingProcesses(sql, pids),
+      () => new Error('no response'),
+    )
     return new Set(rows.map(({ pid }) => Number(pid)))
   } catch (error) {
     // A server that refuses the connection, perhaps because it is full, may be executing. An unreachable one may not.
@@ -29,7 +33,7 @@ export async function workingOf(options: Options, pids: number[]): Promise<Set<n
  * Returns processes that execute a statement. One that waits for its client does not: its message was lost. A pooler
  * reports its own pids, so an unknown pid counts if any process has executed a statement for a second or longer.
  */
-function workingIn(sql: postgres.Sql, pids: number[]): Promise<{ pid: string }[]> {
+function listWorkingProcesses(sql: postgres.Sql, pids: number[]): Promise<{ pid: string }[]> {
   return sql<{ pid: string }[]>`
     with working as (
       select pid, query_start from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()

@@ -9,7 +9,7 @@ import type postgres from 'postgres'
 import { isAftermath } from '../errors.ts'
 import type { Lane } from './lane.ts'
 import type { RepeatedStatements } from './repeated_statements.ts'
-import { handlerOf, type Routed, routed } from './routed.ts'
+import { createRoutedClient, handlerOf, type Routed } from './routed.ts'
 import { ConnectionError } from './server_socket.ts'
 
 type Work = (tx: postgres.TransactionSql) => unknown
@@ -37,7 +37,7 @@ export async function transact(lane: Lane, beginning: string, work: Work): Promi
   } catch (error) {
     const first = end()
     await Promise.race([client.unsafe('rollback'), lost]).catch(() => {})
-    throw behind(error, first)
+    throw chooseFirstError(error, first)
   }
 }
 
@@ -50,7 +50,7 @@ export async function transactOn(
   const work = args.at(-1) as Work
   const begin = client.begin as (...given: unknown[]) => Promise<unknown>
   let end = (): unknown => undefined
-  const inside = async (driven: postgres.Sql) => {
+  const runInside = async (driven: postgres.Sql) => {
     const sender = { client: driven, repeated, send: handlerOf(driven) }
     const statements = statementsOf(sender, Promise.resolve())
     end = statements.end
@@ -60,14 +60,14 @@ export async function transactOn(
     return result
   }
   try {
-    return await begin(...args.slice(0, -1), inside)
+    return await begin(...args.slice(0, -1), runInside)
   } catch (error) {
-    throw behind(error, end())
+    throw chooseFirstError(error, end())
   }
 }
 
 /** The work may first await a later statement, which failed because an earlier one failed. */
-function behind(error: unknown, first: unknown): unknown {
+function chooseFirstError(error: unknown, first: unknown): unknown {
   return isAftermath(error) ? (first ?? error) : error
 }
 
@@ -103,7 +103,7 @@ function statementsOf({ client, repeated, send }: Sender, began: Promise<void>) 
       began.then(() => run(query), query.reject)
     }
   }
-  const tx = routed(client, {
+  const tx = createRoutedClient(client, {
     route,
     repeated,
     isInOrder: true,

@@ -56,7 +56,7 @@ export function serveBridge(
       },
       data(client, chunk) {
         client.data.inbox.append(chunk)
-        guarded(client, () => turns.receive(client))
+        runGuarded(client, () => turns.receive(client))
       },
       drain: flush,
       close: (client) => turns.leave(client),
@@ -67,7 +67,7 @@ export function serveBridge(
 }
 
 /** A client that does not speak the protocol is disconnected; the others do not notice. */
-function guarded(client: Client, act: () => void): void {
+function runGuarded(client: Client, act: () => void): void {
   try {
     act()
   } catch {

@@ -33,7 +33,7 @@ export async function copyCluster(sql: Sql, dataDir: string, root: string): Prom
   writeFileSync(join(root, LOCK), '', { mode: 0o600 })
   await sql`select pg_create_physical_replication_slot(${SLOT}, true, true)`
   try {
-    const { label, last } = await duringBackup(sql, () => copyFolder(from, to))
+    const { label, last } = await runDuringBackup(sql, () => copyFolder(from, to))
     writeFileSync(join(to, 'backup_label'), label, { mode: 0o600 })
     const first = /\(file ([0-9A-F]{24})\)/.exec(label)?.[1] ?? ''
     for (const name of readdirSync(join(from, LOG)))
@@ -47,7 +47,7 @@ export async function copyCluster(sql: Sql, dataDir: string, root: string): Prom
 type Ended = { label: string; last: string }
 
 /** PostgreSQL writes whole pages to its log meanwhile, so that half a page in the copy does no harm. */
-async function duringBackup(sql: Sql, work: () => Promise<void>): Promise<Ended> {
+async function runDuringBackup(sql: Sql, work: () => Promise<void>): Promise<Ended> {
   await sql`select pg_backup_start('cloakroom', true)`
   const stop = async () => {
     const [ended] = await sql<Ended[]>`

@@ -22,7 +22,11 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Config, ConfigError } from '../../core/config/config.ts'
-import { DataDirectoryError, damaged, notWritable } from './data_directory_error.ts'
+import {
+  buildDamagedError,
+  buildNotWritableError,
+  DataDirectoryError,
+} from './data_directory_error.ts'
 import { finishReplacement } from './replace_cluster.ts'
 import { extractTemplate, NEW_CLUSTER_PREFIX } from './template_archive.ts'
 
@@ -108,7 +112,7 @@ function prepareRoot(root: string): void {
   try {
     mkdirSync(root, { recursive: true, mode: 0o700 })
   } catch (error) {
-    throw notWritable(root, codeOf(error), error)
+    throw buildNotWritableError(root, codeOf(error), error)
   }
   const names = listNames(root)
   if (names.length === 0 || names.includes(LOCK)) return
@@ -158,9 +162,9 @@ function explainLock(root: string, error: unknown): DataDirectoryError {
     )
   }
   if (code.startsWith('SQLITE_NOTADB') || code.startsWith('SQLITE_CORRUPT')) {
-    return damaged(root, `${LOCK} is not a lock file`, error)
+    return buildDamagedError(root, `${LOCK} is not a lock file`, error)
   }
-  return notWritable(root, codeOf(error), error)
+  return buildNotWritableError(root, codeOf(error), error)
 }
 
 function removeLeftovers(root: string, log: (message: string) => void): void {
@@ -179,7 +183,7 @@ function removePidFile(root: string, cluster: string): void {
   try {
     rmSync(join(cluster, 'postmaster.pid'), { force: true })
   } catch (error) {
-    throw notWritable(root, codeOf(error), error)
+    throw buildNotWritableError(root, codeOf(error), error)
   }
 }
 
@@ -189,7 +193,7 @@ async function fill(root: string, cluster: string, log: (message: string) => voi
     await extractTemplate(root, cluster)
   } catch (error) {
     if (['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT'].includes(codeOf(error))) {
-      throw notWritable(root, codeOf(error), error)
+      throw buildNotWritableError(root, codeOf(error), error)
     }
     throw error
   }
@@ -201,7 +205,7 @@ const RECOVERY_BYTES = 20 * 1024 * 1024
 /** PostgreSQL does not recover on a full disk: it would abort in the middle, again with each start. */
 function requireRoom(root: string): void {
   const { bavail, bsize } = statfsSync(root)
-  if (bavail * bsize < RECOVERY_BYTES) throw notWritable(root, 'ENOSPC', undefined)
+  if (bavail * bsize < RECOVERY_BYTES) throw buildNotWritableError(root, 'ENOSPC', undefined)
 }
 
 function checkCluster(root: string, cluster: string): void {
@@ -213,7 +217,8 @@ function checkCluster(root: string, cluster: string): void {
     )
   }
   const control = statSync(join(cluster, 'global', 'pg_control'), { throwIfNoEntry: false })
-  if (control?.size !== CONTROL_FILE_SIZE) throw damaged(root, 'pg_control is missing or truncated')
+  if (control?.size !== CONTROL_FILE_SIZE)
+    throw buildDamagedError(root, 'pg_control is missing or truncated')
 }
 
 function readVersion(root: string, cluster: string): string {
@@ -221,16 +226,16 @@ function readVersion(root: string, cluster: string): string {
     const version = readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim()
     if (/^[0-9.]{1,8}$/.test(version)) return version
   } catch (error) {
-    throw damaged(root, 'PG_VERSION cannot be read', error)
+    throw buildDamagedError(root, 'PG_VERSION cannot be read', error)
   }
-  throw damaged(root, 'PG_VERSION has no version')
+  throw buildDamagedError(root, 'PG_VERSION has no version')
 }
 
 function listNames(root: string): string[] {
   try {
     return readdirSync(root).filter((name) => !NEUTRAL.has(name))
   } catch (error) {
-    throw notWritable(root, codeOf(error), error)
+    throw buildNotWritableError(root, codeOf(error), error)
   }
 }
 

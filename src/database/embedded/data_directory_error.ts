@@ -19,15 +19,19 @@ export class DataDirectoryError extends Error {
 }
 
 /** @param why a system error code, or PostgreSQL's message. */
-export function notWritable(root: string, why: string, cause: unknown): DataDirectoryError {
-  const reason = whyUnwritable(why)
+export function buildNotWritableError(
+  root: string,
+  why: string,
+  cause: unknown,
+): DataDirectoryError {
+  const reason = explainUnwritable(why)
   const said = reason === null ? why : `${reason} (${why})`
   const message = `The data directory ${root} cannot be written: ${said}.`
   return new DataDirectoryError('not_writable', message, cause)
 }
 
 /** Returns why a file or folder cannot be created, and the remedy. */
-export function whyUnwritable(code: string): string | null {
+export function explainUnwritable(code: string): string | null {
   const reasons: Record<string, string> = {
     EACCES: `user ${process.getuid?.()} cannot write there; start it as the owner, or chown the folder`,
     EPERM: 'the system denied it',
@@ -42,7 +46,7 @@ export function whyUnwritable(code: string): string | null {
 }
 
 /** @param why the problem, without a full stop. */
-export function damaged(root: string, why: string, cause?: unknown): DataDirectoryError {
+export function buildDamagedError(root: string, why: string, cause?: unknown): DataDirectoryError {
   const message = `The data directory ${root} looks damaged: ${why}. Restore it from a backup.`
   return new DataDirectoryError('damaged', message, cause)
 }

@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import initdbWasm from '@electric-sql/pglite/initdb.wasm' with { type: 'file' }
 import postgresWasm from '@electric-sql/pglite/pglite.wasm' with { type: 'file' }
 import { claimDataDirectory, type DataDirectory } from './data_directory.ts'
-import { damaged, notWritable } from './data_directory_error.ts'
+import { buildDamagedError, buildNotWritableError } from './data_directory_error.ts'
 import { DatabaseThread } from './thread.ts'
 import type { Programs } from './worker_messages.ts'
 
@@ -83,9 +83,9 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
 function explainOpen(directory: DataDirectory, error: unknown): Error {
   const why = error instanceof Error ? error.message : String(error)
   if (/No space left|Disk quota|Permission denied|Read-only file system/.test(why)) {
-    return notWritable(directory.root, why, error)
+    return buildNotWritableError(directory.root, why, error)
   }
-  return damaged(directory.root, why, error)
+  return buildDamagedError(directory.root, why, error)
 }
 
 /**

@@ -21,7 +21,7 @@ export function replaceCluster(
   renameSync(staged, join(root, READY))
   syncPath(root)
   const place = join(root, cluster)
-  const kept = existsSync(place) ? keptName(place, now) : null
+  const kept = existsSync(place) ? buildKeptName(place, now) : null
   if (kept !== null) renameSync(place, kept)
   syncPath(root)
   finishReplacement(root, cluster)
@@ -38,6 +38,6 @@ export function finishReplacement(root: string, cluster: string): void {
   syncPath(root)
 }
 
-function keptName(place: string, now: Date): string {
+function buildKeptName(place: string, now: Date): string {
   return `${place}.before-${now.toISOString().replaceAll(/[:.]/g, '-')}`
 }

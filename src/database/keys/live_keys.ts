@@ -5,7 +5,7 @@
  * listening connection counts, which does not use the pooler.
  */
 import type { Sql } from 'postgres'
-import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
+import { parseOuterKeys } from '../../core/crypto/outer_keys.ts'
 
 const NAME = 'cloakroom'
 /** Prefix of the names of listening connections. Version and schema follow, then the ids. */
@@ -19,7 +19,7 @@ export const nameWithKeys = (encryptionKey: string) => withKeys(NAME, encryption
 /** Returns the name with as many ids as fit: at least three, which a test checks. */
 export function withKeys(name: string, encryptionKey: string): string {
   // A command without decryption has no keys.
-  const ids = encryptionKey === '' ? ['-'] : outerKeysIn(encryptionKey).map(({ id }) => id)
+  const ids = encryptionKey === '' ? ['-'] : parseOuterKeys(encryptionKey).map(({ id }) => id)
   return ids.reduce(
     (text, id) => (text.length + 1 + id.length > MAX_NAME ? text : `${text} ${id}`),
     name,
@@ -30,7 +30,7 @@ export function withKeys(name: string, encryptionKey: string): string {
 export type LiveKeys = { ids: string[]; pid: number; user: string; place: string }
 
 /** Whatever has such a name: any user of the database may take one. */
-export async function liveKeys(sql: Sql, isPooled = false): Promise<LiveKeys[]> {
+export async function listLiveKeys(sql: Sql, isPooled = false): Promise<LiveKeys[]> {
   const rows = await sql<({ name: string } & Omit<LiveKeys, 'ids'>)[]>`
     select application_name as name, pid, coalesce(usename, '?') as "user",
       coalesce(host(client_addr), 'this machine') as place

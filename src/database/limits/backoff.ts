@@ -11,10 +11,10 @@ export const MAX_WAIT_SECONDS = 300
 export type Waits = {
   /** @throws Fault `rate_limited` while the wait of this key lasts */
   check(key: string): void | Promise<void>
-  failed(key: string): void | Promise<void>
-  succeeded(key: string): void | Promise<void>
+  recordFailure(key: string): void | Promise<void>
+  recordSuccess(key: string): void | Promise<void>
   /** The attempt ended in an error. */
-  undecided(key: string): void | Promise<void>
+  releaseAttempt(key: string): void | Promise<void>
 }
 
 type Failures = { count: number; at: number; waitMs: number }
@@ -39,22 +39,22 @@ export class Backoff implements Waits {
     // A clock that was set back must not add to the wait.
     failures.at = Math.min(failures.at, now)
     const left = failures.at + failures.waitMs - now
-    if (left > 0) throw waiting(left / 1000)
+    if (left > 0) throw buildWaitingFault(left / 1000)
   }
 
-  failed(key: string): void {
+  recordFailure(key: string): void {
     const count = (this.#failures.get(key)?.count ?? 0) + 1
     const waitSeconds =
       count < FREE_FAILURES ? 0 : Math.min(MAX_WAIT_SECONDS, 2 ** (count - FREE_FAILURES))
     this.#failures.set(key, { count, at: this.#clock.now(), waitMs: waitSeconds * 1000 })
   }
 
-  succeeded(key: string): void {
+  recordSuccess(key: string): void {
     this.#failures.delete(key)
   }
-  undecided(): void {}
+  releaseAttempt(): void {}
 }
 
-export function waiting(seconds: number): Fault {
+export function buildWaitingFault(seconds: number): Fault {
   return new Fault('rate_limited', { headers: { 'retry-after': String(Math.ceil(seconds)) } })
 }

@@ -3,7 +3,12 @@
  * rows to be stored; it reads at most one row more than the quota.
  */
 import { type SQL, sql } from 'drizzle-orm'
-import { overQuota, type QuotaConfig, type QuotaName, quotas } from '../../core/config/quotas.ts'
+import {
+  describeOverQuota,
+  type QuotaConfig,
+  type QuotaName,
+  quotas,
+} from '../../core/config/quotas.ts'
 import { Fault } from '../../core/fault.ts'
 import type { Transaction } from '../open.ts'
 import { demandBeforeCommit } from '../signed_notes.ts'
@@ -54,9 +59,9 @@ async function checkQuota(
 }
 
 /** Returns a fault with a `fix` that names the setting which an operator can raise. */
-export function quotaFault(quota: Parameters<typeof overQuota>[0], most: number): Fault {
+export function quotaFault(quota: Parameters<typeof describeOverQuota>[0], most: number): Fault {
   return new Fault('quota_exceeded', {
-    message: overQuota(quota, most),
+    message: describeOverQuota(quota, most),
     fix: { setting: quota.setting },
   })
 }

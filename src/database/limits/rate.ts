@@ -21,7 +21,7 @@ export type RateState = {
 export type Limiter = { take(key: string): RateState | Promise<RateState> }
 
 /** Returns the fault for a caller who may retry after this many seconds. */
-export function overLimit({ count, seconds }: Rate, waitSeconds: number): Fault {
+export function buildOverLimitFault({ count, seconds }: Rate, waitSeconds: number): Fault {
   const wait = Math.ceil(waitSeconds)
   const state = { limit: count, remaining: 0, resetSeconds: wait, windowSeconds: seconds }
   return new Fault('rate_limited', {
@@ -66,7 +66,7 @@ export class RateLimiter {
     }
     // A refusal does not refill: rounding many small amounts could break the promised wait.
     this.#buckets.set(key, { tokens: bucket.tokens, at: since })
-    throw overLimit({ count, seconds }, ((1 - tokens) * seconds) / count)
+    throw buildOverLimitFault({ count, seconds }, ((1 - tokens) * seconds) / count)
   }
 }
 

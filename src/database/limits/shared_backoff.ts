@@ -8,7 +8,13 @@ import type { Clock } from '../../core/clock.ts'
 import type { Config } from '../../core/config/config.ts'
 import { Fault } from '../../core/fault.ts'
 import type { Reading } from '../open.ts'
-import { Backoff, FREE_FAILURES, MAX_WAIT_SECONDS, type Waits, waiting } from './backoff.ts'
+import {
+  Backoff,
+  buildWaitingFault,
+  FREE_FAILURES,
+  MAX_WAIT_SECONDS,
+  type Waits,
+} from './backoff.ts'
 import { openKeys } from './keys.ts'
 
 const TIMEOUT_MS = 5_000
@@ -34,13 +40,13 @@ class SharedBackoff implements Waits {
   }
 
   async check(key: string): Promise<void> {
-    const now = this.#now()
+    const now = this.#selectNow()
     const count = sql`(f.count + 1)`
     const wait = sql`case when ${count} < ${FREE_FAILURES} then 0
       else least(${MAX_WAIT_SECONDS}::float8, 2 ^ least(${count} - ${FREE_FAILURES}, 20)) end`
     const query = this.#db.execute<{ waits: number | null }>(sql`
       with counted as (
-        insert into failed_attempts as f (key, count, until) values (${this.#named(key)}, 1, ${now})
+        insert into failed_attempts as f (key, count, until) values (${this.#hashName(key)}, 1, ${now})
         on conflict (key) do update set count = ${count},
           until = excluded.until + make_interval(secs => ${wait})
         where f.until not between excluded.until + interval '1 microsecond'
@@ -49,22 +55,22 @@ class SharedBackoff implements Waits {
       select null::float8 as waits from counted
       union all
       select extract(epoch from until - ${now})::float8 from failed_attempts
-      where key = ${this.#named(key)} and not exists (select from counted)`)
+      where key = ${this.#hashName(key)} and not exists (select from counted)`)
     const [row] = await withTimeout(TIMEOUT_MS, query, () => new Fault('unavailable'))
     // Without a row another process has just counted the first.
-    if (row?.waits !== null) throw waiting(Math.max(row?.waits ?? 0, 0.001))
+    if (row?.waits !== null) throw buildWaitingFault(Math.max(row?.waits ?? 0, 0.001))
   }
 
-  failed(): void {}
+  recordFailure(): void {}
 
-  async succeeded(key: string): Promise<void> {
-    await this.#write(sql`delete from failed_attempts where key = ${this.#named(key)}`)
+  async recordSuccess(key: string): Promise<void> {
+    await this.#write(sql`delete from failed_attempts where key = ${this.#hashName(key)}`)
   }
 
   /** Takes the attempt back. It stays counted if the update fails. */
-  async undecided(key: string): Promise<void> {
-    const back = sql`update failed_attempts set count = greatest(count - 1, 0), until = ${this.#now()}
-      where key = ${this.#named(key)}`
+  async releaseAttempt(key: string): Promise<void> {
+    const back = sql`update failed_attempts set count = greatest(count - 1, 0), until = ${this.#selectNow()}
+      where key = ${this.#hashName(key)}`
     await this.#write(back).catch(() => {})
   }
 
@@ -73,12 +79,12 @@ class SharedBackoff implements Waits {
     await this.#db.transaction((tx) => tx.execute(statement))
   }
 
-  #named(key: string) {
+  #hashName(key: string) {
     return sql`decode(${this.#keyOf(key)}, 'hex')`
   }
 
   /** Differs from the database's clock in tests only, where time is moved. */
-  #now() {
+  #selectNow() {
     const moved = (this.#clock.now() - Date.now()) / 1000
     return sql`(clock_timestamp() + make_interval(secs => ${moved}::float8))`
   }

@@ -47,7 +47,7 @@ export class SharedBuckets {
     const room = sql`${seconds + each / 2}::float8 - (${full} - ${now})`
     const free = sql`least(${most}::int, floor((${room}) / ${each}::float8)::int)`
     const query = db.execute<Row>(sql`
-      with n as materialized (select ${this.#now()} as now), drawn as (
+      with n as materialized (select ${this.#selectNow()} as now), drawn as (
         insert into ${this.#table} as b (key, full_at, taken)
           select decode(${key}, 'hex'), now + ${most * each}::float8, ${most}::int from n
         on conflict (key) do update set
@@ -58,8 +58,8 @@ export class SharedBuckets {
       union all
       select 0, greatest(b.full_at - n.now, 0), false from ${this.#table} b, n
       where b.key = decode(${key}, 'hex') and not exists (select from drawn)`)
-    const late = () => new Fault('unavailable')
-    const [row] = await withTimeout(TIMEOUT_MS, query, late)
+    const fallBackLate = () => new Fault('unavailable')
+    const [row] = await withTimeout(TIMEOUT_MS, query, fallBackLate)
     if (row?.added && ++this.#added >= SWEEP_AFTER_ROWS && this.#maySweep) await this.sweep()
     // Without a row another process has just made it, and taken all.
     return row ?? { got: 0, lacks: seconds }
@@ -68,13 +68,13 @@ export class SharedBuckets {
   /** Removes rows that no longer count, and rows over the bound. */
   async sweep(): Promise<void> {
     this.#added = 0
-    await this.#db.execute(sql`delete from ${this.#table} where full_at <= ${this.#now()}`)
+    await this.#db.execute(sql`delete from ${this.#table} where full_at <= ${this.#selectNow()}`)
     await this.#db.execute(sql`delete from ${this.#table} where key in (
       select key from ${this.#table} order by full_at desc offset ${MAX_ROWS})`)
   }
 
   /** Differs from the database's clock in tests only, where time is moved. */
-  #now(): SQL {
+  #selectNow(): SQL {
     const moved = (this.#clock.now() - Date.now()) / 1000
     return sql`extract(epoch from clock_timestamp())::float8 + ${moved}::float8`
   }

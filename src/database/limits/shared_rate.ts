@@ -4,7 +4,7 @@ import type { Config, Rate } from '../../core/config/config.ts'
 import { LruMap } from '../../core/lru.ts'
 import type { Reading } from '../open.ts'
 import { openKeys } from './keys.ts'
-import { type Limiter, overLimit, RateLimiter, type RateState } from './rate.ts'
+import { buildOverLimitFault, type Limiter, RateLimiter, type RateState } from './rate.ts'
 import { type BucketTable, SharedBuckets } from './shared_buckets.ts'
 
 type Surroundings = { db: Reading; config: Config; clock: Clock }
@@ -49,12 +49,12 @@ class SharedRate implements Limiter {
     const { count, seconds } = rate
     const left = (this.#refused.get(key) ?? 0) - clock.now()
     // A clock that was set back must not refuse for longer than a window.
-    if (left > 0 && left <= seconds * 1000) throw overLimit(rate, left / 1000)
+    if (left > 0 && left <= seconds * 1000) throw buildOverLimitFault(rate, left / 1000)
     const { got, lacks } = await buckets.draw(keyOf(name, key), rate, 1, db)
     if (got === 0) {
       const waitSeconds = Math.max(lacks + seconds / count - seconds, 0.001)
       this.#refused.set(key, clock.now() + waitSeconds * 1000)
-      throw overLimit(rate, waitSeconds)
+      throw buildOverLimitFault(rate, waitSeconds)
     }
     const remaining = Math.max(0, Math.floor(((seconds - lacks) * count) / seconds + 1e-3))
     return { limit: count, remaining, resetSeconds: Math.ceil(lacks), windowSeconds: seconds }

@@ -56,10 +56,10 @@ export class TokenSpendingStore {
         call.limits.concurrent_calls !== null &&
         tx.execute(sql`select pg_advisory_xact_lock(${CALLS}::int, hashtext(${call.tokenId}))`)
       // A count after the lock includes the calls that others counted with it.
-      const [, [row]] = await Promise.all([locking, tx.execute<DaySums>(this.#counting(call))])
+      const [, [row]] = await Promise.all([locking, tx.execute<DaySums>(this.#buildCounting(call))])
       if (row) return { ...row, granted: true }
       // A second statement sees the changes that the first one waited for.
-      const [reached] = await tx.execute<DaySums>(this.#reading(call.tokenId))
+      const [reached] = await tx.execute<DaySums>(this.#buildReading(call.tokenId))
       if (!reached) throw new Fault('unavailable')
       return { ...reached, granted: false }
     })
@@ -70,12 +70,12 @@ export class TokenSpendingStore {
   async flush({ spent, ended, running }: Flush): Promise<Map<string, DaySums>> {
     const writing = this.#db.transaction(async (tx) => {
       const statements = [
-        spent.length > 0 ? tx.execute<DaySums & { id: string }>(this.#adding(spent)) : [],
+        spent.length > 0 ? tx.execute<DaySums & { id: string }>(this.#buildAdding(spent)) : [],
         ended.length > 0 &&
-          tx.execute(sql`delete from token_calls where call_id in ${listed(ended)}`),
+          tx.execute(sql`delete from token_calls where call_id in ${toIdList(ended)}`),
         running.length > 0 &&
-          tx.execute(sql`update token_calls set until = greatest(until, ${this.#now()} + ${LEASE})
-            where call_id in ${listed(running)}`),
+          tx.execute(sql`update token_calls set until = greatest(until, ${this.#selectNow()} + ${LEASE})
+            where call_id in ${toIdList(running)}`),
       ] as const
       const [rows] = await Promise.all(statements)
       return new Map(rows.map(({ id, ...sums }) => [id, sums]))
@@ -86,7 +86,7 @@ export class TokenSpendingStore {
   /** Deletes calls whose lease ended. */
   async sweepCalls(): Promise<void> {
     await this.#db.transaction((tx) =>
-      tx.execute(sql`delete from token_calls where until < ${this.#now()}`),
+      tx.execute(sql`delete from token_calls where until < ${this.#selectNow()}`),
     )
   }
 
@@ -94,12 +94,12 @@ export class TokenSpendingStore {
   async sweepDays(): Promise<void> {
     await this.#db.transaction((tx) =>
       tx.execute(sql`delete from token_days d
-        where day < (${this.#now()} at time zone 'utc')::date - ${KEPT_DAYS}::int
+        where day < (${this.#selectNow()} at time zone 'utc')::date - ${KEPT_DAYS}::int
           or not exists (select from tokens t where t.id = d.token_id and t.revoked_at is null)`),
     )
   }
 
-  #counting({ callId, tokenId, limits, bytes }: StartingCall): SQL {
+  #buildCounting({ callId, tokenId, limits, bytes }: StartingCall): SQL {
     const [calls, concurrent, most, modelTokens] = [
       limits.calls_per_day,
       limits.concurrent_calls,
@@ -108,7 +108,7 @@ export class TokenSpendingStore {
     ].map((limit) => sql`${limit ?? NO_LIMIT}::bigint`) as [SQL, SQL, SQL, SQL]
     const added = sql`${bytes}::bigint`
     return sql`
-      with n as materialized (select ${this.#now()} as now),
+      with n as materialized (select ${this.#selectNow()} as now),
       held as materialized (select count(*) as running from token_calls c, n
         where c.token_id = ${tokenId} and c.until > n.now),
       counted as (
@@ -125,9 +125,9 @@ export class TokenSpendingStore {
       select ${SUMS}, held.running::float8 as running from counted as d, held`
   }
 
-  #reading(tokenId: string): SQL {
+  #buildReading(tokenId: string): SQL {
     return sql`
-      with n as materialized (select ${this.#now()} as now)
+      with n as materialized (select ${this.#selectNow()} as now)
       select ${SUMS}, (select count(*)::float8 from token_calls c
         where c.token_id = ${tokenId} and c.until > n.now) as running
       from n left join token_days d
@@ -135,11 +135,11 @@ export class TokenSpendingStore {
   }
 
   /** In ID order, so that processes cannot deadlock. */
-  #adding(spent: Flush['spent']): SQL {
+  #buildAdding(spent: Flush['spent']): SQL {
     const rows = JSON.stringify(spent)
     return sql`
       insert into token_days as d (token_id, day, bytes, model_tokens)
-        select "tokenId", (${this.#now()} at time zone 'utc')::date, bytes, "modelTokens"
+        select "tokenId", (${this.#selectNow()} at time zone 'utc')::date, bytes, "modelTokens"
         from json_to_recordset(${rows}::text::json) as s ("tokenId" uuid, bytes bigint, "modelTokens" bigint)
         order by 1
       on conflict (token_id, day) do update
@@ -148,7 +148,7 @@ export class TokenSpendingStore {
   }
 
   /** Differs from the database's clock in tests only, where time is moved. */
-  #now(): SQL {
+  #selectNow(): SQL {
     const moved = (this.#clock.now() - Date.now()) / 1000
     return sql`(clock_timestamp() + make_interval(secs => ${moved}::float8))`
   }
@@ -158,6 +158,6 @@ const LEASE = sql`make_interval(secs => ${LEASE_SECONDS}::int)`
 const SUMS = sql`coalesce(d.calls, 0)::float8 as calls, coalesce(d.bytes, 0)::float8 as bytes,
   coalesce(d.model_tokens, 0)::float8 as "modelTokens"`
 
-function listed(ids: readonly string[]): SQL {
+function toIdList(ids: readonly string[]): SQL {
   return sql`(select json_array_elements_text(${JSON.stringify(ids)}::text::json)::uuid)`
 }

@@ -103,7 +103,7 @@ export async function migrate(
   list: readonly Migration[] = migrations,
   { onWait, tries = TRIES, pause = () => Bun.sleep(PAUSE_MS) }: Options = {},
 ): Promise<number> {
-  const applied = await appliedIn(sql)
+  const applied = await readApplied(sql)
   if (applied && pendingOf(applied, list).length === 0) return 0
   for (let left = tries - 1; ; left -= 1) {
     try {
@@ -128,7 +128,7 @@ export async function migrateIn(
     name text primary key, sha256 text not null, applied_at timestamptz not null default now())`
   await tx`alter table cloakroom_migrations
     add column if not exists keeps_older boolean not null default false`
-  const pending = pendingOf((await appliedIn(tx)) ?? [], list)
+  const pending = pendingOf((await readApplied(tx)) ?? [], list)
   for (const migration of pending) await apply(tx, migration)
   // Other statements of the transaction wait for locks as usual.
   await tx.unsafe('set local lock_timeout to default')
@@ -136,8 +136,8 @@ export async function migrateIn(
 }
 
 /** Returns how many migrations a start would apply; `null` if the database has no tables yet. @throws SchemaError */
-export async function pendingMigrations(sql: postgres.Sql): Promise<number | null> {
-  const applied = await appliedIn(sql)
+export async function countPendingMigrations(sql: postgres.Sql): Promise<number | null> {
+  const applied = await readApplied(sql)
   return applied && pendingOf(applied, migrations).length
 }
 
@@ -149,7 +149,7 @@ type Applied = {
 }
 
 /** In their order; `null` if the database has no tables yet. */
-export async function appliedIn(
+export async function readApplied(
   sql: postgres.Sql | postgres.TransactionSql,
 ): Promise<Applied[] | null> {
   const [row] = await sql<{ found: boolean }[]>`

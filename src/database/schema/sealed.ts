@@ -165,6 +165,6 @@ export const SEALED: readonly SealedColumn[] = [
 export const KEY_CHECK = { table: 'instance', column: 'key_check' } as const
 
 /** The id of the key that a blob is under, 8 hex digits: it is behind a byte of version. */
-export function sealedUnder(column: string): string {
+export function selectOuterKeyId(column: string): string {
   return `encode(substring(${column} from 2 for 4), 'hex')`
 }

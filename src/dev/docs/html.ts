@@ -12,10 +12,10 @@ const COMMENT = /(^|\s)(#.*)$/gm
 const PNG_SIZE = { width: 16, height: 20 }
 
 /** The text without marks, on one line. */
-export function plainText(markdown: string): string {
-  const spaced = (text: string) => `${text} `
-  const blocks = { heading: spaced, paragraph: spaced, listItem: spaced, code: spaced }
-  const cells = { th: spaced, td: spaced, image: () => '' }
+export function toPlainText(markdown: string): string {
+  const spaceOut = (text: string) => `${text} `
+  const blocks = { heading: spaceOut, paragraph: spaceOut, listItem: spaceOut, code: spaceOut }
+  const cells = { th: spaceOut, td: spaceOut, image: () => '' }
   const text = Bun.markdown.render(markdown, { ...blocks, ...cells }, PARSER)
   return text.replace(/\s+/g, ' ').trim()
 }

@@ -15,7 +15,7 @@ import {
 import { sectionsOf, withoutComments } from '../../console/docs/headings.ts'
 import { type Compressed, compressAll, ensureArchive, type Files } from '../built_archive.ts'
 import { compileStyle, consoleFonts } from '../console_style.ts'
-import { DOCS, plainText, renderPage } from './html.ts'
+import { DOCS, renderPage, toPlainText } from './html.ts'
 import { type Assets, framePage } from './layout.ts'
 
 const WEB = join(import.meta.dir, '..', '..', 'console', 'web')
@@ -114,9 +114,9 @@ function searchIndexOf(pages: readonly DocPage[]): SearchIndex {
       .filter((section) => section.level > 0)
       .flatMap(({ level, heading, anchor, text: below }) => [
         {
-          heading: level === 1 ? '' : plainText(heading),
+          heading: level === 1 ? '' : toPlainText(heading),
           anchor: level === 1 ? '' : anchor,
-          text: plainText(below),
+          text: toPlainText(below),
         },
         ...(path === ERRORS ? codeSectionsOf(anchor, below) : []),
       ]),
@@ -126,14 +126,14 @@ function searchIndexOf(pages: readonly DocPage[]): SearchIndex {
 /** Each row of an error table is found by its code, as if it had a heading. */
 function codeSectionsOf(anchor: string, text: string) {
   return [...text.matchAll(/^\| `(\w+)` \| (.*) \|$/gm)].map(([, heading = '', row = '']) => {
-    return { heading, anchor, text: plainText(row.replace(' | ', '. ')) }
+    return { heading, anchor, text: toPlainText(row.replace(' | ', '. ')) }
   })
 }
 
 /** The first paragraph of a page. */
 function summaryOf(text: string): string {
   const [, first] = sectionsOf(text)
-  return plainText(first?.text.trim().split('\n\n')[0] ?? '')
+  return toPlainText(first?.text.trim().split('\n\n')[0] ?? '')
 }
 
 function describeForModels(pages: readonly DocPage[], index: string): string {

@@ -1,7 +1,7 @@
 /** The frame around a page of the documentation: header, navigation, list of sections, neighbors. */
 import { type DocPage, layersOf } from '../../console/docs/contents.ts'
 import { sectionsOf } from '../../console/docs/headings.ts'
-import { plainText } from './html.ts'
+import { toPlainText } from './html.ts'
 
 export type Assets = { style: string; script: string; search: string }
 
@@ -62,7 +62,7 @@ ${markdown}
 <div class="columns">
 <nav id="pages" popover aria-label="Pages">${navigation(page.path, pages)}</nav>
 <main id="content" tabindex="-1">
-${folded(sections)}
+${foldSections(sections)}
 <article>
 ${page.html}</article>
 ${page.path === null ? '' : footer(page.path, pages)}
@@ -91,13 +91,13 @@ function sectionLinks(text: string): string {
   if (shown.length < 2) return ''
   const items = shown.map(({ level, heading, anchor }) => {
     const deep = level === 3 ? ' class="deep"' : ''
-    return `<li${deep}>${link(`#${anchor}`, plainText(heading))}</li>`
+    return `<li${deep}>${link(`#${anchor}`, toPlainText(heading))}</li>`
   })
   return items.join('')
 }
 
 /** For screens without room for a third column. */
-function folded(sections: string): string {
+function foldSections(sections: string): string {
   if (sections === '') return ''
   return `<details><summary>On this page</summary><ul>${sections}</ul></details>`
 }

@@ -48,7 +48,7 @@ export async function billOfMaterials(
     components: new Models.ComponentRepository(components.values()),
     metadata: new Models.Metadata({ component: product, timestamp: source.time }),
   })
-  return validated(serialized(bom))
+  return validateBom(serializeBom(bom))
 }
 
 async function componentOf(each: Package): Promise<Models.Component> {
@@ -59,7 +59,7 @@ async function componentOf(each: Package): Promise<Models.Component> {
   const described = await Bun.file(join(folder, 'package.json')).json()
   const component = builder.makeComponent(described)
   if (!component) throw new Error(`${each.key} does not say its name`)
-  return identified(component, each)
+  return identifyComponent(component, each)
 }
 
 /** Each executable holds one of them. */
@@ -72,10 +72,10 @@ function runtimeOf({ runtime }: ReleaseTarget): Models.Component {
     scope: Enums.ComponentScope.Optional,
     description: 'the runtime of Bun; an executable holds that of its platform',
   })
-  return identified(component, each)
+  return identifyComponent(component, each)
 }
 
-function identified(component: Models.Component, each: Package): Models.Component {
+function identifyComponent(component: Models.Component, each: Package): Models.Component {
   component.purl = purlOf(each)
   component.bomRef.value = `${component.purl}#${each.key}`
   component.hashes.set(Enums.HashAlgorithm['SHA-512'], digestOf(each))
@@ -92,13 +92,13 @@ export function purlOf({ name, version }: { name: string; version: string }): st
   return `pkg:npm/${name.replace('@', '%40')}@${version}`
 }
 
-function serialized(bom: Models.Bom): string {
+function serializeBom(bom: Models.Bom): string {
   const normalizers = new Serialize.JSON.Normalize.Factory(Spec.Spec1dot6)
   const serializer = new Serialize.JsonSerializer(normalizers)
   return serializer.serialize(bom, { sortLists: true, space: 2 })
 }
 
-async function validated(text: string): Promise<string> {
+async function validateBom(text: string): Promise<string> {
   const validator = new Validation.JsonStrictValidator(Spec.Version.v1dot6)
   const problem = await validator.validate(text)
   if (problem !== null)

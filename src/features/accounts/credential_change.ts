@@ -3,7 +3,7 @@
  * cannot take over the account.
  */
 
-import { Fault, invalidField } from '../../core/fault.ts'
+import { buildFieldFault, Fault } from '../../core/fault.ts'
 import type { Caller } from '../../core/grant.ts'
 import type { InputOf } from '../../http/endpoint.ts'
 import type { AccountServices } from './account_services.ts'
@@ -54,7 +54,7 @@ export async function requireProof(
   secret: string,
 ): Promise<ProvenCredential> {
   const proven = await provePassword(services, { email: caller.email, network, secret })
-  if (!proven) throw invalidField('current_password', 'is wrong')
+  if (!proven) throw buildFieldFault('current_password', 'is wrong')
   return proven
 }
 

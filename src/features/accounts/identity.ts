@@ -1,5 +1,5 @@
 /** The public keys that an account is known by (protocol 3.1). */
-import { invalidField } from '../../core/fault.ts'
+import { buildFieldFault } from '../../core/fault.ts'
 import { Refusal, requireKeyProof } from '../../sigchain/index.ts'
 
 type Given = {
@@ -21,7 +21,7 @@ export async function identityValues({ email, public_key, signing_key, key_proof
     await requireKeyProof({ signing_key: signing, public_key }, email, proof)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    throw invalidField('key_proof', 'must be a signature by signing_key of address and keys')
+    throw buildFieldFault('key_proof', 'must be a signature by signing_key of address and keys')
   }
   return { signingKey: Uint8Array.fromBase64(signing), keyProof: Uint8Array.fromBase64(proof) }
 }

@@ -5,7 +5,7 @@
 
 import { toBase64 } from '../../core/crypto/encoding.ts'
 import { parseToken } from '../../core/crypto/token.ts'
-import { Fault, invalidField } from '../../core/fault.ts'
+import { buildFieldFault, Fault } from '../../core/fault.ts'
 import type { Caller } from '../../core/grant.ts'
 import { forgetSession, keepSession } from '../../http/console_cookies.ts'
 import type { InputOf } from '../../http/endpoint.ts'
@@ -54,10 +54,10 @@ function entranceRoutes(services: AccountServices): Route[] {
     route(contract.login, ({ body, ...visitor }) => logIn(services, body, visitor)),
     route(contract.refresh, ({ body }) => rotateTokens(services, body.refresh)),
     route(contract.consoleLogin, async ({ body, ...visitor }) =>
-      inCookies(await logIn(services, body, visitor)),
+      moveTokensToCookies(await logIn(services, body, visitor)),
     ),
     route(contract.consoleRefresh, async ({ cookies }) =>
-      inCookies(await rotateTokens(services, cookies?.refresh ?? '')),
+      moveTokensToCookies(await rotateTokens(services, cookies?.refresh ?? '')),
     ),
     route(contract.logout, async ({ caller, body, cookies }) => {
       await logOut(services, caller, body.refresh_token)
@@ -67,7 +67,7 @@ function entranceRoutes(services: AccountServices): Route[] {
 }
 
 /** Without the tokens, which are sent as HttpOnly cookies. */
-export function inCookies<T extends SessionTokens>({ access, refresh, ...rest }: T) {
+export function moveTokensToCookies<T extends SessionTokens>({ access, refresh, ...rest }: T) {
   return new Reply(rest, { cookies: keepSession({ access, refresh }, SESSION_SECONDS) })
 }
 
@@ -79,7 +79,7 @@ async function logOut(
 ): Promise<void> {
   const token = refreshToken === undefined ? null : parseToken(refreshToken)
   if (refreshToken !== undefined && token?.kind !== 'ref') {
-    throw invalidField('refresh_token', 'must be a refresh token')
+    throw buildFieldFault('refresh_token', 'must be a refresh token')
   }
   const other = token ? await findSessionOf({ db, pepper }, caller.userId, token) : null
   await endOwnSession(db, caller.userId, caller.sessionId)
@@ -160,7 +160,7 @@ async function endAccount(
   { current_password: secret }: InputOf<typeof deleteAccount, 'body'>,
 ): Promise<void> {
   const proven = await provePassword(services, { email: caller.email, network, secret })
-  if (!proven) throw invalidField('current_password', 'is wrong')
+  if (!proven) throw buildFieldFault('current_password', 'is wrong')
   if (caller.isInstanceOwner) {
     throw new Fault('conflict', {
       message: 'This account owns the server and is its only owner.',

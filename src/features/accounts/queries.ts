@@ -61,7 +61,7 @@ export async function lockUser(
   const rows = await tx
     .select({ id: users.id })
     .from(users)
-    .where(and(eq(users.id, userId), stillHolds(proof)))
+    .where(and(eq(users.id, userId), buildStillHolds(proof)))
     .for(strength)
   return rows.length > 0
 }
@@ -76,7 +76,7 @@ export async function updateCredentials(
   const rows = await tx
     .update(users)
     .set({ ...values, updatedAt: sql`now()` })
-    .where(and(eq(users.id, userId), stillHolds(proof)))
+    .where(and(eq(users.id, userId), buildStillHolds(proof)))
     .returning({ id: users.id })
   return rows.length > 0
 }
@@ -95,7 +95,7 @@ export async function deleteUser(tx: Transaction, userId: string): Promise<void>
   await tx.delete(users).where(eq(users.id, userId))
 }
 
-function stillHolds(proof: AccountProof): SQL {
+function buildStillHolds(proof: AccountProof): SQL {
   return 'passwordHash' in proof
     ? eq(users.passwordHash, proof.passwordHash)
     : eq(users.recoveryVerifierHash, proof.recoveryVerifierHash)

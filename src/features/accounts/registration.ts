@@ -42,7 +42,7 @@ export async function registerPerson(
     const isInstanceOwner = !(await hasUsers(tx))
     if (isInstanceOwner) checkOwner(services, body.owner_code)
     const user = await insertUser(tx, { ...values, ...identity, isInstanceOwner })
-    if (!user) throw await taken(tx, body.email)
+    if (!user) throw await buildTakenFault(tx, body.email)
     if (!body.workspace) {
       audit.unchanged()
       return { user: showUser(user), workspace: null }
@@ -52,7 +52,7 @@ export async function registerPerson(
   })
 }
 
-async function taken(tx: Transaction, email: string): Promise<Fault> {
+async function buildTakenFault(tx: Transaction, email: string): Promise<Fault> {
   const what = (await findUserByEmail(tx, email))
     ? 'The email address already has an account.'
     : 'The user ID is already used.'

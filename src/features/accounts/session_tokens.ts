@@ -57,7 +57,7 @@ export async function issueTokens(
 const NEWEST = 20
 
 /** The tokens issued earlier for a refresh token; null if they were exchanged or deleted. */
-export async function issuedFrom(
+export async function findIssuedFrom(
   { tx, pepper }: Within,
   { sessionId, userId }: { sessionId: string; userId: string },
   from: ParsedToken,
@@ -68,7 +68,7 @@ export async function issuedFrom(
     .where(and(eq(sessionTokens.sessionId, sessionId), isNull(sessionTokens.rotatedAt)))
     .orderBy(desc(sessionTokens.createdAt))
     .limit(NEWEST)
-  const issued = (wanted: 'access' | 'refresh') => {
+  const findIssued = (wanted: 'access' | 'refresh') => {
     const kind = wanted === 'access' ? 'ses' : 'ref'
     for (const { id, verifier, expiresAt } of rows.filter((row) => row.kind === wanted)) {
       const secret = pepper.deriveSuccessor({ kind, id }, from.secret, verifier)
@@ -79,7 +79,7 @@ export async function issuedFrom(
     }
     return null
   }
-  const [access, refresh] = [issued('access'), issued('refresh')]
+  const [access, refresh] = [findIssued('access'), findIssued('refresh')]
   if (access === null || refresh === null) return null
   return { access: access.text, refresh: refresh.text, expires_at: access.expiresAt }
 }

@@ -6,12 +6,12 @@
  */
 import { and, desc, eq, gt, isNull, lt, max, ne, notExists, type SQL, sql } from 'drizzle-orm'
 import type { Pepper } from '../../core/crypto/pepper.ts'
-import { type ParsedToken, parseToken, presentedVerifier } from '../../core/crypto/token.ts'
+import { deriveVerifier, type ParsedToken, parseToken } from '../../core/crypto/token.ts'
 import { Fault } from '../../core/fault.ts'
 import type { Database, Transaction } from '../../database/open.ts'
 import { sessions, sessionTokens } from '../../database/schema/index.ts'
 import type { Page } from '../../http/page.ts'
-import { issuedFrom, issueTokens, type SessionTokens, type Within } from './session_tokens.ts'
+import { findIssuedFrom, issueTokens, type SessionTokens, type Within } from './session_tokens.ts'
 
 const GRACE = sql`now() - interval '10 seconds'`
 
@@ -80,7 +80,7 @@ async function rotateWithin(
   const found = await lockRefreshToken({ tx, pepper }, token)
   if (!found) return 'refused'
   const { sessionId, userId, rotated } = found
-  if (rotated === 'lately') return (await issuedFrom({ tx, pepper }, found, token)) ?? 'raced'
+  if (rotated === 'lately') return (await findIssuedFrom({ tx, pepper }, found, token)) ?? 'raced'
   if (rotated === 'before') {
     await revokeSessions(tx, eq(sessions.id, sessionId))
     return 'refused'
@@ -131,7 +131,7 @@ function isProven<Row extends StoredRefresh>(
   row: Row | undefined,
 ): row is Row {
   const identity = row ? ({ kind: 'ref', id: token.id, ownerId: row.userId } as const) : null
-  const verifier = presentedVerifier(token)
+  const verifier = deriveVerifier(token)
   return pepper.matchVerifier(identity, verifier, row?.verifier ?? null) !== 'wrong'
 }
 

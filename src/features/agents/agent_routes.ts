@@ -1,6 +1,6 @@
 /** Agents of a workspace or of one project. Deleting one revokes all its tokens, in the same transaction. */
 
-import { Fault, invalidField } from '../../core/fault.ts'
+import { buildFieldFault, Fault } from '../../core/fault.ts'
 import type { Grant, ProjectGrant } from '../../core/grant.ts'
 import { skeletonOf } from '../../core/names/look_alike.ts'
 import { countHourly } from '../../database/limits/hourly_quota.ts'
@@ -38,14 +38,14 @@ export function agentRoutes(services: SignedServices): Route[] {
           name: `agents ${projectId ?? grant.workspaceId}`,
           read: (page) => selectAgents(tx, grant, { projectId, ...page }),
           sortKey: ({ id }) => [id],
-          open: (rows) => rows.map(shown),
+          open: (rows) => rows.map(showAgent),
         }
       }),
     ),
     route(getAgent, async ({ tx, grant, params }) => {
       const agent = await selectAgent(tx, grant, params.registration_id)
       if (!agent) throw new Fault('not_found')
-      return shown(agent)
+      return showAgent(agent)
     }),
     route(deleteAgent, ({ params, body: { link }, ...changing }) =>
       remove(changing, services, { agentId: params.registration_id, link }),
@@ -65,7 +65,7 @@ async function register(
   const { tx, grant, audit } = changing
   const projectId = projectOf(grant)
   if (chosen !== undefined && !isSignedId(grant.workspaceId))
-    throw invalidField('id', 'is not a field of this request')
+    throw buildFieldFault('id', 'is not a field of this request')
   const id = chosen ?? Bun.randomUUIDv7()
   const [{ epoch }, names] = await Promise.all([
     lockWorkspace(tx, grant),
@@ -86,7 +86,7 @@ async function register(
   if (!agent) throw new Fault('already_exists', { message: 'The agent ID is already used.' })
   const holder = { kind: 'agent', agent, projectId } as const
   const issued = await issueToken(changing, services, { holder, order, epoch })
-  return { ...issued, agent: shownNew(agent) }
+  return { ...issued, agent: showNewAgent(agent) }
 }
 
 /**
@@ -105,14 +105,19 @@ function refuseTaken(name: string, existing: readonly { name: string; here: bool
   throw new Fault('already_exists', { message })
 }
 
-function shown({
+function showAgent({
   has_more_tokens,
   ...agent
 }: NonNullable<Awaited<ReturnType<typeof selectAgent>>>) {
   return has_more_tokens ? { ...agent, has_more_tokens: true as const } : agent
 }
 
-function shownNew(agent: { id: string; name: string; projectId: string | null; createdAt: Date }) {
+function showNewAgent(agent: {
+  id: string
+  name: string
+  projectId: string | null
+  createdAt: Date
+}) {
   return {
     id: agent.id,
     name: agent.name,

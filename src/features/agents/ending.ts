@@ -8,7 +8,7 @@ import { Fault } from '../../core/fault.ts'
 import type { Grant } from '../../core/grant.ts'
 import type { Transaction } from '../../database/open.ts'
 import { agents, tokenEnvelopes, tokenGrants, tokens } from '../../database/schema/index.ts'
-import { aboutToken, type Change } from '../../http/recorder.ts'
+import { type Change, toTokenResource } from '../../http/recorder.ts'
 import type { Changing } from '../../http/route.ts'
 import type { Chain } from '../../sigchain/index.ts'
 import type { SignedServices } from '../links/index.ts'
@@ -64,7 +64,7 @@ export async function endGrants(
     )
   return live.map((token) => ({
     action: 'token.revoked',
-    ...aboutToken(token, token.agent),
+    ...toTokenResource(token, token.agent),
     projectId: token.projectId ?? undefined,
     environment: token.environment ?? undefined,
   }))

@@ -5,18 +5,18 @@
 
 import { toBase64, uuidv7, uuidv8 } from '../../core/crypto/encoding.ts'
 import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../../core/crypto/token.ts'
-import { Fault, invalidField } from '../../core/fault.ts'
+import { buildFieldFault, Fault } from '../../core/fault.ts'
 import type { Grant } from '../../core/grant.ts'
 import { countHourly } from '../../database/limits/hourly_quota.ts'
 import { requireQuota } from '../../database/limits/quota.ts'
-import { aboutToken } from '../../http/recorder.ts'
+import { toTokenResource } from '../../http/recorder.ts'
 import type { Changing } from '../../http/route.ts'
 import { type Chain, isSignedId } from '../../sigchain/index.ts'
 import { chainOf, type SignedServices } from '../links/index.ts'
 import { acceptGrant, refused, requireSigned, storeGrant } from '../statements/index.ts'
 import { storeEnvelopes } from './provision.ts'
 import type { Order } from './shapes.ts'
-import { grantedTerms, type OrderedTerms, orderedTerms } from './terms.ts'
+import { type OrderedTerms, readGrantedTerms, readOrderedTerms } from './terms.ts'
 import { type Holder, insertToken, isLabelTaken } from './token_queries.ts'
 
 /** The stored data of a token, and its text if the server generated it. */
@@ -39,7 +39,9 @@ export async function issueToken(
   { holder, order, epoch }: { holder: Holder; order: Order; epoch: number },
 ) {
   const { tx, grant, audit } = changing
-  const { text, ...credential } = order.token ? received(order.token, grant) : minted(holder, grant)
+  const { text, ...credential } = order.token
+    ? acceptCredential(order.token, grant)
+    : mintCredential(holder, grant)
   const chain = order.token ? await chainOf(changing, services) : null
   const terms = await termsOf(changing, services, { holder, order, chain })
   // With two active tokens of one label, revoking by label would be ambiguous. An agent's tokens differ by ID.
@@ -56,7 +58,7 @@ export async function issueToken(
   const verifier = services.pepper.sealVerifier(place, credential.verifier)
   audit.record({
     action: 'token.issued',
-    ...aboutToken({ id, label: terms.label }, holder.agent),
+    ...toTokenResource({ id, label: terms.label }, holder.agent),
     projectId: holder.projectId ?? undefined,
     environment: terms.environment ?? undefined,
   })
@@ -89,12 +91,12 @@ async function termsOf(
 ): Promise<OrderedTerms> {
   const { workspaceId, userId } = changing.grant
   const signed = order.token && requireSigned(workspaceId, order.token.grant, 'token.grant')
-  if (!order.token || !chain || !signed) return orderedTerms(holder, order)
+  if (!order.token || !chain || !signed) return readOrderedTerms(holder, order)
   const { id, public_key: publicKey } = order.token
   const now = new Date(services.clock.now())
   const sender = { workspaceId, userId, chain, now }
   const grant = await acceptGrant(sender, { id, publicKey }, { signed, path: 'token.grant' })
-  return grantedTerms(holder, order, grant, now)
+  return readGrantedTerms(holder, order, grant, now)
 }
 
 /** @throws Fault `link_required`, `link_refused` */
@@ -108,7 +110,7 @@ async function storeSentGrant(
   await storeGrant(tx, { workspaceId, tokenId: token.id }, sent)
 }
 
-function minted({ kind }: Holder, { workspaceId }: Grant): Credential {
+function mintCredential({ kind }: Holder, { workspaceId }: Grant): Credential {
   const newId = isSignedId(workspaceId) ? uuidv8() : uuidv7()
   const { id, secret, text } = mintToken(kind === 'agent' ? 'agt' : 'wkl', newId)
   const { publicKey } = tokenKeyPair(id, secret)
@@ -116,14 +118,14 @@ function minted({ kind }: Holder, { workspaceId }: Grant): Credential {
 }
 
 /** @throws Fault `validation_error` for an id that does not say whether the workspace is signed */
-function received(
+function acceptCredential(
   { id, verifier, public_key }: NonNullable<Order['token']>,
   { workspaceId }: Grant,
 ): Credential {
   const isSigned = isSignedId(workspaceId)
   if (isSignedId(id) !== isSigned) {
     const message = `must ${isSigned ? '' : 'not '}be a UUID of version 8: the workspace is ${isSigned ? '' : 'not '}signed`
-    throw invalidField('token.id', message)
+    throw buildFieldFault('token.id', message)
   }
   const publicKey = Uint8Array.fromBase64(public_key)
   return { id, text: null, verifier: Uint8Array.fromBase64(verifier), publicKey }

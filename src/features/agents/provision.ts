@@ -1,7 +1,7 @@
 import { Fault, type FieldFault } from '../../core/fault.ts'
 import type { Grant } from '../../core/grant.ts'
 import { requireQuota } from '../../database/limits/quota.ts'
-import { aboutToken } from '../../http/recorder.ts'
+import { toTokenResource } from '../../http/recorder.ts'
 import type { Changing } from '../../http/route.ts'
 import type { Chain } from '../../sigchain/index.ts'
 import type { SignedServices } from '../links/index.ts'
@@ -48,7 +48,7 @@ export async function storeEnvelopes(
   const known = await holdProjects(tx, grant, [...projectIds])
   if (known.size < projectIds.size) throw new Fault('not_found')
   const outside = list.flatMap((envelope, index) =>
-    outsideScope(token, envelope, `${path}${index}`),
+    buildOutsideScopeFault(token, envelope, `${path}${index}`),
   )
   if (outside.length > 0) throw new Fault('validation_error', { fields: outside })
   const stale = list.flatMap((envelope, index) =>
@@ -68,7 +68,7 @@ export async function storeEnvelopes(
   audit.record(
     ...list.map(({ project_id, environment }) => ({
       action: 'token.provisioned' as const,
-      ...aboutToken(token, token.agent),
+      ...toTokenResource(token, token.agent),
       projectId: project_id,
       environment,
     })),
@@ -79,7 +79,7 @@ export async function storeEnvelopes(
   ])
 }
 
-function outsideScope(
+function buildOutsideScopeFault(
   token: ScopedToken,
   { project_id, environment }: TokenEnvelope,
   path: string,

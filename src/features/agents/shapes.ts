@@ -5,7 +5,7 @@ import { fromBase64 } from '../../core/crypto/encoding.ts'
 import { isTokenEnvelope } from '../../core/crypto/envelope.ts'
 import { demandActorName } from '../../core/names/actor_name.ts'
 import type { TokenLimits } from '../../core/token_limits.ts'
-import { base64, properName, timestamp, title } from '../../core/validation/validate.ts'
+import { base64, buildNameSchema, timestamp, title } from '../../core/validation/validate.ts'
 import {
   environment,
   exampleOfForm,
@@ -30,7 +30,7 @@ const ENVELOPE_BYTES = 81
 const KEY_BYTES = 32
 const MAX_EPOCH = 65_535
 
-const agentName = properName(100)
+const agentName = buildNameSchema(100)
   .superRefine(demandActorName)
   .meta({ examples: ['deploy-bot'] })
 

@@ -3,7 +3,7 @@
  * an order may say the same and nothing else.
  */
 import type { Capability } from '../../core/capability.ts'
-import { invalidField } from '../../core/fault.ts'
+import { buildFieldFault } from '../../core/fault.ts'
 import { limitNames, type TokenLimits } from '../../core/token_limits.ts'
 import { environment as environmentName } from '../../http/fields.ts'
 import { type Narrowing, narrowingIn, type TokenGrant } from '../../sigchain/index.ts'
@@ -34,11 +34,11 @@ export type OrderedTerms = {
 }
 
 /** @throws Fault `validation_error` for a narrowed or limited token that reads values */
-export function orderedTerms({ kind }: Holder, order: Order): OrderedTerms {
+export function readOrderedTerms({ kind }: Holder, order: Order): OrderedTerms {
   const { hosts = null, secrets = null, limits = null } = order
   const capabilities = order.capabilities ?? USUAL[kind]
   if ((hosts || secrets || limits) && capabilities.includes('read'))
-    throw invalidField('capabilities', USES_ONLY)
+    throw buildFieldFault('capabilities', USES_ONLY)
   return {
     hosts,
     secrets,
@@ -51,7 +51,7 @@ export function orderedTerms({ kind }: Holder, order: Order): OrderedTerms {
 }
 
 /** @throws Fault `link_refused` for a grant for another holder, or with terms that no request may have */
-export function grantedTerms(
+export function readGrantedTerms(
   holder: Holder,
   order: Order,
   grant: TokenGrant,
@@ -71,7 +71,7 @@ export function grantedTerms(
     (environment === null || environmentName.safeParse(environment).success) &&
     (expiresInDays ?? 1) <= MAX_LIFETIME_DAYS
   if (!isSound) throw refused(path, 'label, environment or time is invalid')
-  const narrowing = acceptedNarrowing(grant, path)
+  const narrowing = acceptNarrowing(grant, path)
   const terms = { label, environment, capabilities, ...narrowing, expiresInDays, expiresAt }
   const [other] = differences(order, terms)
   if (other !== undefined) throw refused(other, 'differs from the grant: omit it')
@@ -79,7 +79,7 @@ export function grantedTerms(
 }
 
 /** @throws Fault `link_refused` for a narrowed or limited token that reads values */
-function acceptedNarrowing(grant: TokenGrant, path: string): Narrowing {
+function acceptNarrowing(grant: TokenGrant, path: string): Narrowing {
   const narrowing = narrowingIn(grant)
   const isNarrowed = Object.values(narrowing).some((one) => one !== null)
   if (isNarrowed && grant.capabilities.some((one) => one === 'read')) throw refused(path, USES_ONLY)
@@ -93,8 +93,8 @@ function differences(order: Order, terms: OrderedTerms) {
     ['environment', order.environment, environment],
     ['capabilities', order.capabilities?.join(), capabilities.join()],
     ['expires_in_days', order.expires_in_days, expiresInDays],
-    ['hosts', listed(order.hosts), listed(hosts)],
-    ['secrets', listed(order.secrets), listed(secrets)],
+    ['hosts', joinList(order.hosts), joinList(hosts)],
+    ['secrets', joinList(order.secrets), joinList(secrets)],
     ['limits', textOf(order.limits), textOf(limits)],
   ] as const
   return said.flatMap(([field, one, granted]) =>
@@ -108,6 +108,6 @@ function textOf(limits: TokenLimits | null | undefined): string | null | undefin
 }
 
 /** Null is said too, and undefined is not. */
-function listed(list: readonly string[] | null | undefined): string | null | undefined {
+function joinList(list: readonly string[] | null | undefined): string | null | undefined {
   return list ? list.join() : list
 }

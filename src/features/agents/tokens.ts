@@ -7,7 +7,7 @@ import { Fault } from '../../core/fault.ts'
 import type { Grant } from '../../core/grant.ts'
 import { UNLIMITED } from '../../core/token_limits.ts'
 import type { InputOf } from '../../http/endpoint.ts'
-import { aboutToken, type Change } from '../../http/recorder.ts'
+import { type Change, toTokenResource } from '../../http/recorder.ts'
 import type { Changing } from '../../http/route.ts'
 import { isSignedId, type SignedText } from '../../sigchain/index.ts'
 import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'
@@ -122,7 +122,7 @@ export async function grantToken(
   await grantAgain({ tx, sender }, token, { signed, binding, path: 'grant' })
   audit.record({
     action: 'token.granted',
-    ...aboutToken(token, holder.agent),
+    ...toTokenResource(token, holder.agent),
     projectId: token.projectId ?? undefined,
     environment: token.environment ?? undefined,
   })
@@ -156,7 +156,7 @@ export async function unprovisionToken(
   if (!token || !isDeleted) throw new Fault('not_found')
   audit.record({
     action: 'token.grant_removed',
-    ...aboutToken(token, holder.agent),
+    ...toTokenResource(token, holder.agent),
     projectId: place.project_id,
     environment: place.environment,
   })
@@ -169,7 +169,7 @@ export function revocations(
 ): Change[] {
   return revoked.map((token) => ({
     action: 'token.revoked',
-    ...aboutToken(token, agent),
+    ...toTokenResource(token, agent),
     projectId: token.projectId ?? undefined,
     environment: token.environment ?? undefined,
   }))

@@ -5,7 +5,7 @@ import type { Grant } from '../../core/grant.ts'
 import { requireQuota } from '../../database/limits/quota.ts'
 import { lockWorkspace } from '../../database/workspace_lock.ts'
 import type { AuditAction, Change } from '../../http/recorder.ts'
-import { created } from '../../http/reply.ts'
+import { replyCreated } from '../../http/reply.ts'
 import { type Changing, listRoute, type Route, route } from '../../http/route.ts'
 import type { SignedText } from '../../sigchain/index.ts'
 import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'
@@ -70,7 +70,7 @@ async function add(
   }
   audit.record(...added.map((domain) => change('allowlist.added', domain)))
   await insertLog(tx, grant, 'added', added)
-  return created(entries)
+  return replyCreated(entries)
 }
 
 async function remove(

@@ -7,13 +7,13 @@ import { Fault } from '../../core/fault.ts'
 import { parsePart } from '../../core/validation/validate.ts'
 import { rateHeaders } from '../../database/limits/rate.ts'
 import type { Database } from '../../database/open.ts'
-import { commonHeaders, present } from '../../http/reply.ts'
+import { buildCommonHeaders, present } from '../../http/reply.ts'
 import {
   type Changing,
+  createRawRoute,
   listRoute,
   type RequestContext,
   type Route,
-  rawRoute,
   route,
 } from '../../http/route.ts'
 import { bearerText } from '../../identity/authenticate.ts'
@@ -34,7 +34,12 @@ import {
   selectOwn,
   storeDecision,
 } from './queries.ts'
-import { aboutApproval, decided, decidedNotice, storeSignedRelease } from './release.ts'
+import {
+  buildDecidedFault,
+  buildDecisionNotice,
+  describeApproval,
+  storeSignedRelease,
+} from './release.ts'
 
 export function approvalRoutes(services: SignedServices): Route[] {
   const { outer } = services
@@ -81,15 +86,15 @@ async function decide(
   const approval = await selectApproval(tx, grant, id)
   if (!approval) throw new Fault('not_found')
   if (isStored) {
-    audit.record({ action: `approval.${status}`, ...aboutApproval(approval) })
-    await notices.announce(grant.workspaceId, decidedNotice(grant, approval, status), tx)
+    audit.record({ action: `approval.${status}`, ...describeApproval(approval) })
+    await notices.announce(grant.workspaceId, buildDecisionNotice(grant, approval, status), tx)
   } else if (approval.status === status) audit.unchanged()
-  else throw decided(approval)
+  else throw buildDecidedFault(approval)
 }
 
 /** On the resolver's listener. */
 export function ownApprovalRoutes(access: Access, db: Database): Route[] {
-  return [rawRoute(getOwnApproval, (context) => showOwn(access, db, context))]
+  return [createRawRoute(getOwnApproval, (context) => showOwn(access, db, context))]
 }
 
 /** @throws Fault `invalid_token`, `rate_limited`, `scope_required`, `not_found` for another token's */
@@ -105,5 +110,5 @@ async function showOwn(
   await requireGrantedNow(access, token)
   const found = await selectOwn(db, { workspaceId: token.workspaceId, tokenId: token.id, id })
   if (!found) throw new Fault('not_found')
-  return present(getOwnApproval, found, { ...commonHeaders(requestId), ...rateHeaders(rate) })
+  return present(getOwnApproval, found, { ...buildCommonHeaders(requestId), ...rateHeaders(rate) })
 }

@@ -36,7 +36,7 @@ const shown = {
   scope: approvals.scope,
 }
 
-function inWorkspace({ workspaceId }: Read): SQL {
+function isInWorkspace({ workspaceId }: Read): SQL {
   return eq(approvals.workspaceId, workspaceId)
 }
 
@@ -56,7 +56,7 @@ export function selectApprovals(
   return db
     .select(shown)
     .from(approvals)
-    .where(and(inWorkspace(grant), status && sql`${statusNow} = ${status}`, before))
+    .where(and(isInWorkspace(grant), status && sql`${statusNow} = ${status}`, before))
     .orderBy(desc(approvals.requestedAt), desc(approvals.id))
     .limit(limit + 1)
 }
@@ -71,7 +71,7 @@ export async function selectApproval(db: Reading, grant: Read, id: string) {
       signed: approvals.signature,
     })
     .from(approvals)
-    .where(and(inWorkspace(grant), eq(approvals.id, id)))
+    .where(and(isInWorkspace(grant), eq(approvals.id, id)))
   if (!found) return null
   const { signed, ...row } = found
   return { ...row, signature: signed && toBase64(signed) }
@@ -95,8 +95,8 @@ export async function storeRelease(
 ): Promise<boolean> {
   const stored = await tx
     .update(approvals)
-    .set({ ...release, status: 'released', ...decidedBy(grant) })
-    .where(and(inWorkspace(grant), eq(approvals.id, id), sql`${statusNow} = 'pending'`))
+    .set({ ...release, status: 'released', ...buildDecider(grant) })
+    .where(and(isInWorkspace(grant), eq(approvals.id, id), sql`${statusNow} = 'pending'`))
     .returning({ id: approvals.id })
   return stored.length > 0
 }
@@ -119,17 +119,17 @@ export async function storeDecision(
 ): Promise<boolean> {
   const stored = await tx
     .update(approvals)
-    .set({ status, ...decidedBy(grant), mutedUntil: mutedFor(muteSeconds) })
-    .where(and(inWorkspace(grant), eq(approvals.id, id), eq(approvals.status, decisions[status])))
+    .set({ status, ...buildDecider(grant), mutedUntil: computeMuteEnd(muteSeconds) })
+    .where(and(isInWorkspace(grant), eq(approvals.id, id), eq(approvals.status, decisions[status])))
     .returning({ id: approvals.id })
   return stored.length > 0
 }
 
-function decidedBy({ userId }: DecideGrant) {
+function buildDecider({ userId }: DecideGrant) {
   return { decidedBy: userId, decidedAt: sql`now()` }
 }
 
-function mutedFor(seconds: number | undefined) {
+function computeMuteEnd(seconds: number | undefined) {
   return seconds ? sql`now() + ${Math.max(seconds, DENIAL_S)} * interval '1 second'` : null
 }
 

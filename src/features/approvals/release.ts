@@ -5,7 +5,7 @@ import { sha256 } from '../../core/crypto/primitives.ts'
 import { policyHash } from '../../core/crypto/secret_value.ts'
 import { Fault } from '../../core/fault.ts'
 import { RoleDenied } from '../../core/grant.ts'
-import { type Approver, heldBy, type Policy } from '../../core/policy/policy.ts'
+import { type Approver, type Policy, readApprover } from '../../core/policy/policy.ts'
 import { roleRefusal } from '../../core/roles.ts'
 import type { Transaction } from '../../database/open.ts'
 import { secrets } from '../../database/schema/index.ts'
@@ -50,7 +50,7 @@ export async function storeSignedRelease(
   await lockWorkspace(tx, grant)
   const approval = await selectApproval(tx, grant, id)
   if (!approval) throw new Fault('not_found')
-  if (approval.status !== 'pending') throw decided(approval)
+  if (approval.status !== 'pending') throw buildDecidedFault(approval)
   const chain = await chainOf({ tx, grant }, services)
   if (!chain) throw refused(PATH, 'this workspace is not signed')
   const held = approval.secrets.filter((secret) => secret.held)
@@ -67,24 +67,24 @@ export async function storeSignedRelease(
   const blob = await services.outer.seal('approvals.envelopes', workspaceId, [{ uuid: id }], plain)
   await dropEqualEnvelopes(tx, grant, approval.token_id, text)
   if ((await envelopeBytes(tx, grant, approval.token_id)) + blob.length > MAX_ENVELOPES)
-    throw full()
+    throw buildFullFault()
   const { statement } = signed
   const expiresAt = new Date(text.expires_at)
   const row = { statement, signature, scope: text.scope, envelopes: blob, expiresAt }
   if (!(await storeRelease(tx, grant, id, row))) throw new Fault('conflict')
-  audit.record({ action: 'approval.released', ...aboutApproval(approval) })
-  await services.notices.announce(workspaceId, decidedNotice(grant, approval, 'released'), tx)
+  audit.record({ action: 'approval.released', ...describeApproval(approval) })
+  await services.notices.announce(workspaceId, buildDecisionNotice(grant, approval, 'released'), tx)
 }
 
 /** An approval in a record: its secrets by name, and its agent. */
-export function aboutApproval({ id, secrets: used, registration_id }: Approval) {
+export function describeApproval({ id, secrets: used, registration_id }: Approval) {
   const name = used.map(({ key }) => key).join(',')
   const registrationId = registration_id ?? undefined
   return { resource: { type: 'approval', id, name }, registrationId }
 }
 
 /** Tells a workspace who decided. */
-export function decidedNotice(
+export function buildDecisionNotice(
   { email: member }: DecideGrant,
   { id, agent, host, method, secrets: used }: Approval,
   code: 'released' | 'denied' | 'revoked',
@@ -94,7 +94,7 @@ export function decidedNotice(
   return { event, cause: `${event}/${id}/${code}`, fields }
 }
 
-export function decided({ status }: Pick<Approval, 'status'>): Fault {
+export function buildDecidedFault({ status }: Pick<Approval, 'status'>): Fault {
   return new Fault('conflict', { message: sentenceOf(status) })
 }
 
@@ -124,7 +124,7 @@ async function readHeld(
     .where(and(eq(secrets.workspaceId, workspaceId), inArray(secrets.key, keys)))
   return named.map((one) => {
     const row = found.find((other) => isSamePlace(one, other))
-    const by = row ? heldBy(row.policy) : null
+    const by = row ? readApprover(row.policy) : null
     if (!row?.valueHash || by === null) throw new Fault('conflict')
     return {
       ...one,
@@ -183,7 +183,7 @@ function requireTime(
     throw refused(PATH, 'it expires too late or has already expired')
 }
 
-function full(): Fault {
+function buildFullFault(): Fault {
   return new Fault('quota_exceeded', {
     message:
       'A token can have at most 16 MiB of approved values per day. Wait, or approve smaller values.',

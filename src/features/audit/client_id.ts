@@ -13,7 +13,7 @@ export function ownerOf({ registrationId, userId, tokenId }: Owned): string | nu
   return registrationId ?? userId ?? tokenId ?? null
 }
 
-export function storedClientId(reporter: Owned, clientId: string): string {
+export function deriveStoredClientId(reporter: Owned, clientId: string): string {
   return `${ownerOf(reporter)} ${clientId}`
 }
 

@@ -9,7 +9,7 @@ import { describeError, type Log } from '../../core/log.ts'
 import type { Database } from '../../database/open.ts'
 import { authorise } from '../../identity/authorise.ts'
 import type { RecordFilters } from './contract.ts'
-import { fitting } from './fitting.ts'
+import { selectFitting } from './fitting.ts'
 import type { Position } from './matching.ts'
 import { positionOf, selectLogs } from './queries.ts'
 
@@ -43,7 +43,7 @@ export async function* exportLines(
       const last = rows.length > PAGE ? rows[PAGE - 1] : undefined
       after = last ? positionOf(last) : null
       if (rows.length > 0)
-        yield fitting(rows.slice(0, PAGE), log)
+        yield selectFitting(rows.slice(0, PAGE), log)
           .map((row) => `${jsonOf(row)}\n`)
           .join('')
     } while (after !== null)

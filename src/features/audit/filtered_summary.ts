@@ -25,14 +25,14 @@ export function summariseFiltered(
 ) {
   return reading.transaction(async (tx) => {
     await tx.execute(HASHING)
-    const rare = await rareTerms(tx, termsOf(workspaceId, filters))
+    const rare = await findRareTerms(tx, termsOf(workspaceId, filters))
     const edge = rare ? null : await edgeOf(tx, workspaceId, filters)
     const which = and(
       matches(workspaceId, edge ? { ...filters, since: edge } : filters),
       filters.action === undefined ? isRequest : undefined,
     )
     const source = rare
-      ? inBuckets(rare, which, filters)
+      ? selectFromBuckets(rare, which, filters)
       : sql`select ${COLUMNS} from audit_logs where ${which}`
     return summaryOf(await tx.execute<CountRow>(statement(source, edge === null)))
   })
@@ -45,7 +45,7 @@ export function summariseFiltered(
 const HASHING = sql`select set_config('jit', 'off', true), set_config('enable_sort', 'off', true),
   set_config('work_mem', '4MB', true), set_config('hash_mem_multiplier', '16', true)`
 
-async function rareTerms(tx: Reading, terms: readonly Terms[]): Promise<Terms | null> {
+async function findRareTerms(tx: Reading, terms: readonly Terms[]): Promise<Terms | null> {
   if (terms.length === 0) return null
   const counts = await countBuckets(tx, terms, MAX_BUCKETS)
   const fewest = Math.min(...counts)
@@ -74,7 +74,11 @@ const COLUMNS = sql.raw(
   'audit_logs.timestamp, agent_id, target_domain, credential_ref, decision, redacted',
 )
 
-function inBuckets(terms: Terms, which: SQL | undefined, { since, until }: RecordFilters): SQL {
+function selectFromBuckets(
+  terms: Terms,
+  which: SQL | undefined,
+  { since, until }: RecordFilters,
+): SQL {
   const within = and(
     sql`term in (${sql.join([...terms], sql`, `)})`,
     since && reaches(since),

@@ -10,7 +10,7 @@ import { auditRecord } from './contract.ts'
 /** Ids in one line of the log. */
 const MAX_NAMED = 20
 
-export function fitting<Row extends { id: string }>(rows: readonly Row[], log: Log): Row[] {
+export function selectFitting<Row extends { id: string }>(rows: readonly Row[], log: Log): Row[] {
   const unfit = new Set(rows.filter((row) => !('data' in shape(auditRecord, row))))
   if (unfit.size === 0) return [...rows]
   const named = [...unfit].slice(0, MAX_NAMED).map(({ id }) => id)

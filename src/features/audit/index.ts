@@ -14,7 +14,7 @@ import {
 } from './contract.ts'
 import { exportLines } from './export.ts'
 import { summariseFiltered } from './filtered_summary.ts'
-import { fitting } from './fitting.ts'
+import { selectFitting } from './fitting.ts'
 import { positionOf, selectLog, selectLogs } from './queries.ts'
 import { summarise } from './summary.ts'
 
@@ -31,11 +31,11 @@ export function auditRoutes(services: FeatureServices, flush: () => Promise<void
         return selectLogs(tx, grant, query, { after, limit, order: query.order })
       },
       sortKey: (row) => Object.values(positionOf(row)),
-      open: (rows) => fitting(rows, services.log),
+      open: (rows) => selectFitting(rows, services.log),
     })),
     route(getAuditLog, async ({ tx, grant, params }) => {
       const found = await selectLog(tx, grant, params.log_id)
-      const [record] = found ? fitting([found], services.log) : []
+      const [record] = found ? selectFitting([found], services.log) : []
       if (!record) throw new Fault('not_found')
       return record
     }),

@@ -8,14 +8,14 @@ import { and, eq, inArray } from 'drizzle-orm'
 import type { Reporter, ReporterOf } from '../../access/reporters.ts'
 import type { BodyAccount } from '../../core/body_memory.ts'
 import { sha256 } from '../../core/crypto/primitives.ts'
-import { Fault, invalidField } from '../../core/fault.ts'
+import { buildFieldFault, Fault } from '../../core/fault.ts'
 import type { Transaction } from '../../database/open.ts'
 import { auditLogs, projects } from '../../database/schema/index.ts'
-import { commonHeaders, present } from '../../http/reply.ts'
+import { buildCommonHeaders, present } from '../../http/reply.ts'
 import { readBody } from '../../http/request_body.ts'
-import { type RequestContext, type Route, rawRoute } from '../../http/route.ts'
+import { createRawRoute, type RequestContext, type Route } from '../../http/route.ts'
 import type { FeatureServices } from '../../http/services.ts'
-import { ownerOf, storedClientId } from './client_id.ts'
+import { deriveStoredClientId, ownerOf } from './client_id.ts'
 import { MAX_AHEAD_MS, recordAuditLogs } from './contract.ts'
 import { insertReported, type Row } from './insert_reported.ts'
 import { MAX_JOINED, type ReportedRecord } from './reported_record.ts'
@@ -25,7 +25,7 @@ export function ingestionRoutes(
   reporterOf: ReporterOf,
 ): Route[] {
   return [
-    rawRoute(recordAuditLogs, async (context: RequestContext) => {
+    createRawRoute(recordAuditLogs, async (context: RequestContext) => {
       const { request, requestId, expectBytes, countBodies } = context
       const reporter = await reporterOf(recordAuditLogs, context)
       expectBytes(recordAuditLogs.bodyLimit)
@@ -36,7 +36,7 @@ export function ingestionRoutes(
       )
       const rows = records.map((record) => rowOf(reporter, record))
       const stored = await services.db.transaction((tx) => store(tx, reporter, rows))
-      return present(recordAuditLogs, stored, commonHeaders(requestId))
+      return present(recordAuditLogs, stored, buildCommonHeaders(requestId))
     }),
   ]
 }
@@ -79,7 +79,7 @@ function requireFewNames(records: readonly ReportedRecord[]): void {
   )
   if (counted.size <= most) return
   const message = `has ${counted.size} names in credential_ref, which are counted once per hour; ${records.length} records may have ${most}: send fewer records`
-  throw invalidField('', message)
+  throw buildFieldFault('', message)
 }
 
 function rowOf(reporter: Reporter, record: ReportedRecord): Row {
@@ -106,7 +106,12 @@ function rowOf(reporter: Reporter, record: ReportedRecord): Row {
   }
   const id = Bun.randomUUIDv7()
   if (!record.id) return { ...row, id, clientId: null, contentHash: null }
-  return { ...row, id, clientId: storedClientId(reporter, record.id), contentHash: hashOf(row) }
+  return {
+    ...row,
+    id,
+    clientId: deriveStoredClientId(reporter, record.id),
+    contentHash: hashOf(row),
+  }
 }
 
 /** Without the token's id: a new token of the same agent may repeat a record that the old one sent. */

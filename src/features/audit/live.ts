@@ -59,9 +59,10 @@ export class LiveAudit {
   #requireRoom(workspaceId: string, userId: string): void {
     const all = [...this.#feeds.values()].flatMap(({ watchers }) => [...watchers])
     const ofPerson = all.filter((watcher) => watcher.userId === userId).length
-    if (ofPerson >= MAX_OF_PERSON) throw tooMany('You have', MAX_OF_PERSON)
+    if (ofPerson >= MAX_OF_PERSON) throw buildTooManyFault('You have', MAX_OF_PERSON)
     const ofWorkspace = this.#feeds.get(workspaceId)?.watchers.size ?? 0
-    if (ofWorkspace >= MAX_OF_WORKSPACE) throw tooMany('This workspace has', MAX_OF_WORKSPACE)
+    if (ofWorkspace >= MAX_OF_WORKSPACE)
+      throw buildTooManyFault('This workspace has', MAX_OF_WORKSPACE)
     if (all.length >= MAX_OF_ALL)
       throw new Fault('unavailable', {
         message: `The server has ${MAX_OF_ALL} live views open, the limit per process. Retry later, or run cloakroom audit list.`,
@@ -114,7 +115,7 @@ export class LiveAudit {
   }
 }
 
-function tooMany(subject: string, most: number): Fault {
+function buildTooManyFault(subject: string, most: number): Fault {
   return new Fault('rate_limited', {
     message: `${subject} ${most} live views open, the limit. Close one and retry, or run cloakroom audit list.`,
     fix: { command: ['cloakroom', 'audit', 'list'] },

@@ -7,7 +7,7 @@
 import type { Grant } from '../../core/grant.ts'
 import { describeError, type Log } from '../../core/log.ts'
 import type { Database } from '../../database/open.ts'
-import { fitting } from './fitting.ts'
+import { selectFitting } from './fitting.ts'
 import { selectByIds, selectClosed, selectIdsAfter } from './live_queries.ts'
 import type { Watcher } from './live_watcher.ts'
 
@@ -41,7 +41,7 @@ export async function* recordsSince(
     const found: { id: string }[] = await selectIdsAfter(db, grant, after, PAGE)
     after = found.length === PAGE ? found.at(-1)?.id : undefined
     const ids = found.map(({ id }) => id)
-    if (ids.length > 0) yield fitting(await selectByIds(db, grant, ids), log)
+    if (ids.length > 0) yield selectFitting(await selectByIds(db, grant, ids), log)
   }
 }
 
@@ -85,14 +85,14 @@ export class AuditFeed {
 
   /** Records that were not read because of an error are found the next time. */
   async #look(): Promise<void> {
-    const grants = await Promise.all([...this.#watchers].map((watcher) => watcher.stillMay()))
+    const grants = await Promise.all([...this.#watchers].map((watcher) => watcher.authorizeAgain()))
     const grant = grants.find((found) => found !== null)
     if (!grant) return
     const now = Date.now()
     const ids = await this.#findNew(grant)
     for (let from = 0; from < ids.length; from += PAGE) {
       const records = await selectByIds(this.#db, grant, ids.slice(from, from + PAGE))
-      const shown = fitting(records, this.#log)
+      const shown = selectFitting(records, this.#log)
       for (const watcher of this.#watchers) watcher.show(shown)
       for (const { id, source, status_code } of records)
         this.#shown.set(id, source === 'resolver' && status_code === null)

@@ -29,7 +29,7 @@ export class Watcher {
   }
 
   /** The grant, or `null` if it ended. @throws other errors */
-  async stillMay(): Promise<Grant<'audit.read'> | null> {
+  async authorizeAgain(): Promise<Grant<'audit.read'> | null> {
     try {
       return await this.confirm()
     } catch (error) {

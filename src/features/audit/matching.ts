@@ -54,7 +54,7 @@ export const shown = {
 }
 
 /** By the sort key of what is read. */
-export function sorted(
+export function sortByPosition(
   { timestamp, id }: Record<keyof Position, SQLWrapper>,
   { order }: AuditPage,
 ): SQL[] {

@@ -4,7 +4,7 @@ import type { Grant } from '../../core/grant.ts'
 import type { Database, Reading } from '../../database/open.ts'
 import { auditLogs } from '../../database/schema/index.ts'
 import type { RecordFilters } from './contract.ts'
-import { type AuditPage, matches, type Position, shown, sorted } from './matching.ts'
+import { type AuditPage, matches, type Position, shown, sortByPosition } from './matching.ts'
 import { isSearched, selectInBuckets, termsOf } from './search.ts'
 
 type Read = Grant<'audit.read' | 'audit.export'>
@@ -22,7 +22,7 @@ export async function selectLogs(
     .select(shown)
     .from(auditLogs)
     .where(and(matches(workspaceId, filters), isAfter(page)))
-    .orderBy(...sorted(auditLogs, page))
+    .orderBy(...sortByPosition(auditLogs, page))
     .limit(page.limit + 1)
 }
 

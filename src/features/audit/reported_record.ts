@@ -63,7 +63,7 @@ const injectionStyle = z.enum([
 export const MAX_JOINED = 16
 
 /** Comma-joined, as the records hold them. */
-function joined(example: string, entry: z.ZodType<string, string>) {
+function joinExample(example: string, entry: z.ZodType<string, string>) {
   return (
     z
       .string()
@@ -113,8 +113,8 @@ const reportedRecord = z.object({
     .nullish(),
   duration_ms: z.number().min(0).max(2_147_483_647).transform(Math.round).nullish(),
   redacted: z.boolean().nullish(),
-  credential_ref: joined('STRIPE_API_KEY', line(128)).nullish(),
-  injection_style: joined('header', injectionStyle).nullish(),
+  credential_ref: joinExample('STRIPE_API_KEY', line(128)).nullish(),
+  injection_style: joinExample('header', injectionStyle).nullish(),
   unfilled: unfilled.nullish().meta(rarelyNeeded),
   decision: z.enum(['allowed', 'blocked', 'error']).nullish(),
   reason: line(200).nullish().meta(rarelyNeeded),

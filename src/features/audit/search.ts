@@ -10,7 +10,7 @@ import { isUuid } from '../../core/validation/validate.ts'
 import type { Database, Reading } from '../../database/open.ts'
 import { auditLogs } from '../../database/schema/index.ts'
 import type { RecordFilters } from './contract.ts'
-import { type AuditPage, matches, shown, sorted } from './matching.ts'
+import { type AuditPage, matches, shown, sortByPosition } from './matching.ts'
 
 /** Buckets in the first statement: a frequent value fills a page from a few. */
 const FIRST_PAGE = 16
@@ -99,7 +99,7 @@ async function searchOf(
     const select: Search['select'] = (within, some) => selectHours(tx, workspaceId, within, some)
     return { isIn: isInHour, startOf: hourOf, hour: sql`bucket`, select }
   }
-  const ordered = terms.length > 1 ? await rarestFirst(tx, terms) : terms
+  const ordered = terms.length > 1 ? await sortByRarity(tx, terms) : terms
   const select: Search['select'] = (within, some) => selectBuckets(tx, ordered, within, some)
   return { isIn: isInBucket, startOf: bucketOf, hour: hourOf(sql`bucket`), select }
 }
@@ -108,11 +108,11 @@ async function searchOf(
 function hasDecision(workspaceId: string, filters: RecordFilters, hour: SQL): SQL | undefined {
   const { decision } = filters
   if (decision === undefined || !isOfRequests(filters)) return undefined
-  return mayHave(workspaceId, countedBy(filters), decision, hour)
+  return mayHave(workspaceId, selectCounted(filters), decision, hour)
 }
 
 /** By an ID, an agent is found as all others. */
-function countedBy({ agent_id, domain, credential }: RecordFilters): Counted {
+function selectCounted({ agent_id, domain, credential }: RecordFilters): Counted {
   if (agent_id && !agent_id.some(isUuid)) return { dimension: 'agent', values: agent_id }
   if (credential) return { dimension: 'credential', values: credential }
   if (domain) return { dimension: 'domain', values: domain }
@@ -129,7 +129,7 @@ function isAfter({ after, order }: AuditPage): SQL | undefined {
     or (${timestamp} = ${moment} and ${id} ${isFurther} ${after.id}::uuid))`
 }
 
-async function rarestFirst(tx: Reading, terms: readonly Terms[]): Promise<readonly Terms[]> {
+async function sortByRarity(tx: Reading, terms: readonly Terms[]): Promise<readonly Terms[]> {
   const counts = await countBuckets(tx, terms, MAX_COUNTED)
   const countOf = (some: Terms) => counts[terms.indexOf(some)] ?? 0
   return terms.toSorted((a, b) => countOf(a) - countOf(b))
@@ -212,7 +212,7 @@ function selectIn(
     .select({ id: auditLogs.id, timestamp: auditLogs.timestamp })
     .from(auditLogs)
     .where(which)
-    .orderBy(...sorted(auditLogs, page))
+    .orderBy(...sortByPosition(auditLogs, page))
     .limit(page.limit)
     .as('of_each')
   const keys = tx
@@ -222,12 +222,12 @@ function selectIn(
         from json_array_elements_text(${JSON.stringify([...new Set(buckets)])}::text::json)) as buckets`,
     )
     .crossJoinLateral(ofEach)
-    .orderBy(...sorted(ofEach, page))
+    .orderBy(...sortByPosition(ofEach, page))
     .limit(page.limit)
     .as('keys')
   return tx
     .select(shown)
     .from(keys)
     .innerJoin(auditLogs, eq(auditLogs.id, keys.id))
-    .orderBy(...sorted(keys, page))
+    .orderBy(...sortByPosition(keys, page))
 }

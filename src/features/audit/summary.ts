@@ -60,16 +60,16 @@ export function summaryOf(rows: readonly CountRow[]) {
       ...{ requests: sum('requests'), allowed: sum('allowed'), blocked: sum('blocked') },
       ...{ errors: sum('errors'), redacted: sum('redacted') },
     },
-    by_agent: mostFrequent(of('agent')).map(({ value, requests, last_used_at }) => ({
+    by_agent: sortByCount(of('agent')).map(({ value, requests, last_used_at }) => ({
       agent_id: value,
       count: requests,
       last_used_at: new Date(last_used_at ?? 0),
     })),
-    by_domain: mostFrequent(of('domain')).map(({ value: domain, requests: count }) => ({
+    by_domain: sortByCount(of('domain')).map(({ value: domain, requests: count }) => ({
       domain,
       count,
     })),
-    by_credential: mostFrequent(of('credential')).map(
+    by_credential: sortByCount(of('credential')).map(
       ({ value: credential_ref, requests: count }) => ({ credential_ref, count }),
     ),
     by_day: days.slice(-MAX_DAYS).map(({ value, requests, allowed, blocked, errors }) => ({
@@ -80,7 +80,7 @@ export function summaryOf(rows: readonly CountRow[]) {
   }
 }
 
-function mostFrequent(rows: CountRow[]): CountRow[] {
+function sortByCount(rows: CountRow[]): CountRow[] {
   return rows.sort((a, b) => b.requests - a.requests || (a.value < b.value ? -1 : 1))
 }
 
@@ -159,7 +159,7 @@ function statement(
         and (${isWithin(sql`timestamp`, records[0])} or ${isWithin(sql`timestamp`, records[1])})
     ), named as (
       ${sql.join(
-        rollups.map((each) => newestNames(workspaceId, each)),
+        rollups.map((each) => selectNewestNames(workspaceId, each)),
         sql` union all `,
       )}
     ), parts as (
@@ -203,13 +203,13 @@ type Rollups = { grain: 'day' | 'hour'; span: Span }
 
 /** One row for each bucket. The index leads from one bucket to the one before it, past the bucket's names. */
 function totalsIn(workspaceId: string, { grain, span }: Rollups): SQL {
-  const before = (end: SQL) => sql`(select bucket from audit_rollups
+  const isBefore = (end: SQL) => sql`(select bucket from audit_rollups
     where workspace_id = ${workspaceId} and grain = ${grain} and ${isWithin(sql`bucket`, span)} and bucket < ${end}
     order by bucket desc limit 1)`
   return sql`select total.* from (
       with recursive buckets as (
-        select ${before(sql`'infinity'::timestamptz`)} as bucket
-        union all select ${before(sql`buckets.bucket`)} from buckets where buckets.bucket is not null)
+        select ${isBefore(sql`'infinity'::timestamptz`)} as bucket
+        union all select ${isBefore(sql`buckets.bucket`)} from buckets where buckets.bucket is not null)
       select bucket from buckets where bucket is not null) as known
     cross join lateral (
       select ${ROLLUP} from audit_rollups r where r.workspace_id = ${workspaceId} and r.grain = ${grain}
@@ -217,7 +217,7 @@ function totalsIn(workspaceId: string, { grain, span }: Rollups): SQL {
 }
 
 /** Names are made by clients, so a range may have any number of them: the newest are counted. */
-function newestNames(workspaceId: string, { grain, span }: Rollups): SQL {
+function selectNewestNames(workspaceId: string, { grain, span }: Rollups): SQL {
   return sql`(select ${ROLLUP} from audit_rollups r
     where workspace_id = ${workspaceId} and grain = ${grain} and ${isWithin(sql`bucket`, span)} and dimension <> 'total'
     order by bucket desc limit ${MAX_READ + 1})`

@@ -66,7 +66,7 @@ function foldOften(db: Database): () => Promise<void> {
 export async function foldDeltas(db: Database): Promise<number> {
   let folded = 0
   for (;;) {
-    const taken = (await alone(db, FOLDING, foldBatch)) ?? 0
+    const taken = (await runIfUnlocked(db, FOLDING, foldBatch)) ?? 0
     folded += taken
     if (taken === 0) return folded
     await Bun.sleep(0)
@@ -103,7 +103,7 @@ async function foldBatch(tx: Transaction): Promise<number> {
 export async function expireLogs(db: Database, days: number): Promise<number> {
   let expired = 0
   for (;;) {
-    const deleted = (await alone(db, EXPIRING, (tx) => deleteBatch(tx, days))) ?? 0
+    const deleted = (await runIfUnlocked(db, EXPIRING, (tx) => deleteBatch(tx, days))) ?? 0
     expired += deleted
     if (deleted < BATCH) break
     await Bun.sleep(PAUSE_MS)
@@ -112,7 +112,9 @@ export async function expireLogs(db: Database, days: number): Promise<number> {
     sql`delete from audit_refused where recorded_at < now() - make_interval(days => ${days}::int)`,
   )
   if (expired > 0)
-    await alone(db, FOLDING, (tx) => tx.execute(sql`delete from audit_rollups where requests = 0`))
+    await runIfUnlocked(db, FOLDING, (tx) =>
+      tx.execute(sql`delete from audit_rollups where requests = 0`),
+    )
   return expired
 }
 
@@ -126,7 +128,7 @@ async function deleteBatch(tx: Transaction, days: number): Promise<number> {
 }
 
 /** Runs a task in a transaction unless another process runs it: then `null`. */
-async function alone<T>(
+async function runIfUnlocked<T>(
   db: Database,
   lock: number,
   task: (tx: Transaction) => Promise<T>,

@@ -4,10 +4,10 @@ import { version } from '../../../package.json'
 import type { Clock } from '../../core/clock.ts'
 import { addressesOf } from '../../core/config/addresses.ts'
 import type { Config } from '../../core/config/config.ts'
-import { relyingParties } from '../../core/config/passkey_origins.ts'
+import { listRelyingParties } from '../../core/config/passkey_origins.ts'
 import { instance } from '../../database/schema/index.ts'
-import { commonHeaders } from '../../http/reply.ts'
-import { type Route, rawRoute, route } from '../../http/route.ts'
+import { buildCommonHeaders } from '../../http/reply.ts'
+import { createRawRoute, type Route, route } from '../../http/route.ts'
 import type { FeatureServices } from '../../http/services.ts'
 import { hasOwner } from '../accounts/index.ts'
 import { getInstance, getSecurityContact, reportInstance } from './contract.ts'
@@ -23,7 +23,7 @@ export function instanceRoutes({ db, config, clock }: FeatureServices): Route[] 
         may_register: REGISTRATION === 'open' || (REGISTRATION === 'first' && !has_owner),
         needs_owner_code: !has_owner && OWNER_CODE !== undefined,
         addresses: addressesOf(config),
-        passkey_origins: [...relyingParties(config).keys()],
+        passkey_origins: [...listRelyingParties(config).keys()],
       }
     }),
     route(reportInstance, async () => ({
@@ -77,9 +77,9 @@ const VALID_DAYS = 180
 export function securityContactRoutes(config: Contact, clock: Clock): Route[] {
   if (config.SECURITY_CONTACT.length === 0) return []
   return [
-    rawRoute(getSecurityContact, async ({ requestId }) => {
+    createRawRoute(getSecurityContact, async ({ requestId }) => {
       const type = { 'content-type': 'text/plain; charset=utf-8' }
-      const headers = { ...commonHeaders(requestId), ...type }
+      const headers = { ...buildCommonHeaders(requestId), ...type }
       return new Response(textOf(config, clock.now()), { headers })
     }),
   ]

@@ -71,7 +71,7 @@ export async function acceptLink(
   claim: Claim | null,
 ): Promise<Chain | null> {
   if (before === null) {
-    if (link) throw refused('The workspace is not signed and accepts no links.')
+    if (link) throw buildRefusedFault('The workspace is not signed and accepts no links.')
     return null
   }
   if (link) return append(changing, before, link, claim)
@@ -90,7 +90,7 @@ export async function acceptFirstLink(
 ): Promise<void> {
   const { workspaceId, userId } = changing.grant
   if (!isSignedId(workspaceId)) {
-    if (link) throw refused('The ID of a signed workspace must be a UUID of version 8.')
+    if (link) throw buildRefusedFault('The ID of a signed workspace must be a UUID of version 8.')
     return
   }
   if (!link) throw new Fault('link_required')
@@ -107,14 +107,15 @@ async function append(
 ): Promise<Chain> {
   const reserved = claim && endsSomething(before, userId, claim) ? NONE : RESERVED
   if (!hasRoomFor(before, link.statement.length, reserved))
-    throw refused('The chain has reached its maximum length.')
-  const chain = await extended(before, link)
+    throw buildRefusedFault('The chain has reached its maximum length.')
+  const chain = await extendChain(before, link)
   const said = readLink(link)
-  if (claim === null || !isSaid(said, claim)) throw refused('The link differs from the request.')
+  if (claim === null || !isSaid(said, claim))
+    throw buildRefusedFault('The link differs from the request.')
   const signer = (before.seq === 0 ? chain : before).members.get(userId)
   const stored = await selectNamed(tx, userId)
   if (said.signer !== userId || !signer || !stored || !hasKeysOf(signer, stored))
-    throw refused('The link is not signed with the account keys of this session.')
+    throw buildRefusedFault('The link is not signed with the account keys of this session.')
   uncommitted.set(tx, new Set(uncommitted.get(tx)).add(workspaceId))
   await insertLink(tx, workspaceId, chain.seq, link)
   const { seq, head } = chain
@@ -134,7 +135,7 @@ function endsSomething({ members }: Chain, signer: string, { type, body }: Claim
   return type === 'allowlist.changed' ? body.add.length === 0 : true
 }
 
-async function extended(before: Chain, link: SignedText): Promise<Chain> {
+async function extendChain(before: Chain, link: SignedText): Promise<Chain> {
   try {
     return await extend(before, [link])
   } catch (error) {
@@ -147,7 +148,7 @@ function faultOf(refusal: Refusal): Fault {
   // Without a detail it is the place of the link that is wrong, which another link has taken.
   if (reason === 'order' && detail === undefined) return new Fault('conflict', { cause: refusal })
   if (reason === 'last_owner') return new Fault('last_owner', { cause: refusal })
-  return refused(`The link was rejected: ${refusal.message}.`, refusal)
+  return buildRefusedFault(`The link was rejected: ${refusal.message}.`, refusal)
 }
 
 function isSaid({ type, body }: Link, claim: Claim): boolean {
@@ -170,6 +171,6 @@ function hasKeysOf(member: Named, stored: Named): boolean {
   return member.signing_key === stored.signing_key && member.public_key === stored.public_key
 }
 
-function refused(message: string, cause?: Refusal): Fault {
+function buildRefusedFault(message: string, cause?: Refusal): Fault {
   return new Fault('link_refused', { message, cause })
 }

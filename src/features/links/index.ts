@@ -6,9 +6,9 @@ import { requireGrantedNow } from '../../access/snapshots/snapshot_now.ts'
 import { Fault } from '../../core/fault.ts'
 import { parsePart } from '../../core/validation/validate.ts'
 import { rateHeaders } from '../../database/limits/rate.ts'
-import { commonHeaders, present } from '../../http/reply.ts'
+import { buildCommonHeaders, present } from '../../http/reply.ts'
 import { queryOf } from '../../http/request_body.ts'
-import { type RequestContext, type Route, rawRoute, route } from '../../http/route.ts'
+import { createRawRoute, type RequestContext, type Route, route } from '../../http/route.ts'
 import type { FeatureServices } from '../../http/services.ts'
 import { bearerText } from '../../identity/authenticate.ts'
 import type { Notices } from '../../notices/notices.ts'
@@ -32,7 +32,7 @@ export function linkRoutes({ db }: FeatureServices): Route[] {
 
 /** On both listeners. */
 export function tokenLinkRoutes(access: Access, { db }: FeatureServices): Route[] {
-  return [rawRoute(listLinksForToken, (context) => showLinks(access, db, context))]
+  return [createRawRoute(listLinksForToken, (context) => showLinks(access, db, context))]
 }
 
 /** @throws Fault `invalid_token`, `unverified_state`, `rate_limited`, `scope_required`, `validation_error` … */
@@ -48,6 +48,6 @@ async function showLinks(
   if (!(await access.tokens.versions([token.id])).has(token.id)) throw new Fault('invalid_token')
   await requireGrantedNow(access, token)
   const links = await selectLinks(db, token.workspaceId, after)
-  const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }
+  const headers = { ...buildCommonHeaders(requestId), ...rateHeaders(rate) }
   return present(listLinksForToken, links, headers, putOff)
 }

@@ -3,11 +3,11 @@ import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import { LINKS_PAGE } from '../../access/signed/chains.ts'
 import { fromBase64, toBase64 } from '../../core/crypto/encoding.ts'
 import type { Reading, Transaction } from '../../database/open.ts'
-import { prepared } from '../../database/prepared.ts'
+import { prepareOnce } from '../../database/prepared.ts'
 import { memberships, users, workspaceLinks } from '../../database/schema/index.ts'
 import type { PublicIdentity, SignedText } from '../../sigchain/index.ts'
 
-const selectAfter = prepared((db) =>
+const selectAfter = prepareOnce((db) =>
   db
     .select({
       seq: workspaceLinks.seq,

@@ -80,7 +80,10 @@ export class ActivityLog {
 }
 
 /** Everybody who proves who they are is active today. */
-export function stamping(identity: IdentityService, activity: ActivityLog): IdentityService {
+export function withActivityStamps(
+  identity: IdentityService,
+  activity: ActivityLog,
+): IdentityService {
   return {
     ...identity,
     authenticate: async (headers) => {

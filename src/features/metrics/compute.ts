@@ -21,7 +21,7 @@ type Tools = { db: Database; clock: Clock }
 export async function computeLastDays({ db, clock }: Tools, count: number): Promise<StoredDay[]> {
   const rows: StoredDay[] = []
   for (const day of daysUntil(dayOf(clock.now()), count)) {
-    rows.push(await alone(db, (tx) => computeDay(tx, day, clock.now())))
+    rows.push(await runExclusively(db, (tx) => computeDay(tx, day, clock.now())))
   }
   return rows
 }
@@ -32,8 +32,8 @@ export async function computeLastDays({ db, clock }: Tools, count: number): Prom
  */
 export async function computeMissedDays({ db, clock }: Tools): Promise<string[]> {
   const computed: string[] = []
-  for (const day of await missedDays(db, clock.now())) {
-    const row = await alone(db, async (tx) =>
+  for (const day of await listMissedDays(db, clock.now())) {
+    const row = await runExclusively(db, async (tx) =>
       isFinal(await find(tx, day)) ? null : computeDay(tx, day, clock.now()),
     )
     if (row) computed.push(day)
@@ -41,7 +41,7 @@ export async function computeMissedDays({ db, clock }: Tools): Promise<string[]>
   return computed
 }
 
-async function missedDays(db: Database, now: number): Promise<string[]> {
+async function listMissedDays(db: Database, now: number): Promise<string[]> {
   const [installed] = await db.select({ createdAt: instance.createdAt }).from(instance)
   const first = dayOf(installed?.createdAt.getTime() ?? now)
   const days = daysUntil(dayOf(now - DAY_MS), MAX_MISSED).filter((day) => day >= first)
@@ -53,7 +53,7 @@ async function missedDays(db: Database, now: number): Promise<string[]> {
   return days.filter((day) => !done.has(day))
 }
 
-async function alone<T>(db: Database, task: (tx: Transaction) => Promise<T>): Promise<T> {
+async function runExclusively<T>(db: Database, task: (tx: Transaction) => Promise<T>): Promise<T> {
   return db.transaction(async (tx) => {
     await tx.execute(sql`select pg_advisory_xact_lock(${ADVISORY_LOCK}::bigint)`)
     return task(tx)

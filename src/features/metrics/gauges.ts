@@ -101,7 +101,7 @@ function watchTraces(registers: Registry[], { tracer }: Sources): void {
 }
 
 function watchDatabase(registers: Registry[], { sql }: Sources): void {
-  const ping = shared(() => pingDatabase(sql))
+  const ping = shareQuery(() => pingDatabase(sql))
   new Gauge({
     name: 'cloakroom_database_up',
     help: '1 if the database responds in time, else 0.',
@@ -132,7 +132,7 @@ function watchDatabase(registers: Registry[], { sql }: Sources): void {
 }
 
 /** Gauges of one scrape that ask at the same moment share one query. */
-function shared<T>(ask: () => Promise<T>): () => Promise<T> {
+function shareQuery<T>(ask: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined
   return () => {
     running ??= ask().finally(() => {

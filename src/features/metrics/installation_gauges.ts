@@ -23,7 +23,7 @@ const LOOKS: readonly Looked[] = [
     name: 'cloakroom_tokens_expiring',
     help: 'Tokens that expire within 7 days.',
     look: ({ sql }) =>
-      one(sql`
+      readOneNumber(sql`
       select count(*)::float8 as value from tokens where revoked_at is null
         and expires_at > now() and expires_at < now() + interval '7 days'`),
   },
@@ -31,7 +31,7 @@ const LOOKS: readonly Looked[] = [
     name: 'cloakroom_token_key_ids',
     help: 'SECRET_KEY keys used by active tokens; more than 1 during a rotation.',
     look: ({ sql }) =>
-      one(sql`
+      readOneNumber(sql`
       select count(distinct substring(verifier from 1 for 4))::float8 as value from tokens
       where revoked_at is null and (expires_at is null or expires_at > now())`),
   },
@@ -39,14 +39,15 @@ const LOOKS: readonly Looked[] = [
     name: 'cloakroom_backup_last_timestamp_seconds',
     help: 'Time of the newest recorded backup.',
     look: ({ sql }) =>
-      one(sql`
+      readOneNumber(sql`
       select extract(epoch from backed_up_at)::float8 as value from instance
       where backed_up_at is not null`),
   },
   {
     name: 'cloakroom_database_size_bytes',
     help: 'Database size.',
-    look: ({ sql }) => one(sql`select pg_database_size(current_database())::float8 as value`),
+    look: ({ sql }) =>
+      readOneNumber(sql`select pg_database_size(current_database())::float8 as value`),
   },
   {
     name: 'cloakroom_data_free_bytes',
@@ -61,7 +62,9 @@ const LOOKS: readonly Looked[] = [
 
 export function watchInstallation(registry: Registry, from: Installation): void {
   for (const { name, help, look } of LOOKS) {
-    const looked = kept(() => withTimeout(TIMEOUT_MS, look(from), () => new Error('too slow')))
+    const looked = cacheResult(() =>
+      withTimeout(TIMEOUT_MS, look(from), () => new Error('too slow')),
+    )
     new Gauge({
       name,
       help,
@@ -76,13 +79,13 @@ export function watchInstallation(registry: Registry, from: Installation): void 
   }
 }
 
-async function one(query: PromiseLike<postgres.Row[]>): Promise<unknown> {
+async function readOneNumber(query: PromiseLike<postgres.Row[]>): Promise<unknown> {
   const [row] = await query
   return row?.value
 }
 
 /** The last result, cached for a while, also when that was nothing. */
-function kept(look: () => Promise<unknown>): () => Promise<unknown> {
+function cacheResult(look: () => Promise<unknown>): () => Promise<unknown> {
   let last: { at: number; value: Promise<unknown> } | undefined
   return () => {
     const now = performance.now()

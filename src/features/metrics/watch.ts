@@ -1,6 +1,6 @@
 /** The figures for Prometheus: opened only where there is a listener for them. */
 import { Registry } from 'prom-client'
-import { hostCheck, refusedHosts } from '../../core/net/host.ts'
+import { hostCheck, logRefusedHosts } from '../../core/net/host.ts'
 import type { FeatureServices } from '../../http/services.ts'
 import { openGauges, type Sources } from './gauges.ts'
 import { type Instruments, openInstruments } from './instruments.ts'
@@ -22,7 +22,7 @@ export function openWatch(
     instruments: openInstruments(registry),
     open: (sources) => {
       openGauges(registry, sources)
-      const checkHost = hostCheck(config.ALLOWED_HOSTS, refusedHosts(log, clock))
+      const checkHost = hostCheck(config.ALLOWED_HOSTS, logRefusedHosts(log, clock))
       const place = { hostname: config.HOST, port, checkHost }
       return openAdminListener(registry, place)
     },

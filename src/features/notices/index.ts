@@ -1,13 +1,13 @@
 /** Notice targets: owners and admins configure targets, and see the delivery log (protocol 14.5). */
 import { queueQuotas } from '../../core/config/quotas.ts'
-import { randomBytes } from '../../core/crypto/random.ts'
+import { generateRandomBytes } from '../../core/crypto/random.ts'
 import { Fault } from '../../core/fault.ts'
 import type { Grant } from '../../core/grant.ts'
 import { quotaFault, requireQuota } from '../../database/limits/quota.ts'
 import type { Transaction } from '../../database/open.ts'
 import { lockWorkspace } from '../../database/workspace_lock.ts'
 import type { AuditAction, Change } from '../../http/recorder.ts'
-import { created } from '../../http/reply.ts'
+import { replyCreated } from '../../http/reply.ts'
 import { type Changing, listRoute, type Route, route } from '../../http/route.ts'
 import { endTarget, queueFor } from '../../notices/direct.ts'
 import { TEST_EVENT } from '../../notices/message.ts'
@@ -64,7 +64,8 @@ async function create(
 ) {
   const id = Bun.randomUUIDv7()
   const { host } = parseTarget(url)
-  const key = type === 'webhook' ? Buffer.from(randomBytes(KEY_BYTES)).toString('base64url') : null
+  const key =
+    type === 'webhook' ? Buffer.from(generateRandomBytes(KEY_BYTES)).toString('base64url') : null
   const place = { workspaceId: grant.workspaceId, targetId: id }
   const secret = await sealTarget(outer, place, { type, url, key })
   await lockWorkspace(tx, grant)
@@ -72,7 +73,7 @@ async function create(
   const target = await insertTarget(tx, grant, { id, type, host, events, secret })
   await requireQuota(tx, config, 'noticeTargets', grant.workspaceId)
   if (!target) throw new Fault('conflict')
-  return created({ ...target, signing_key: key })
+  return replyCreated({ ...target, signing_key: key })
 }
 
 async function remove(

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import { quotas } from '../../core/config/quotas.ts'
 import { lp, toBase64Url, uuidToBytes } from '../../core/crypto/encoding.ts'
-import { Fault, invalidField } from '../../core/fault.ts'
+import { buildFieldFault, Fault } from '../../core/fault.ts'
 import type { Caller } from '../../core/grant.ts'
 import { quotaFault, requireQuota } from '../../database/limits/quota.ts'
 import type { InputOf } from '../../http/endpoint.ts'
@@ -65,9 +65,9 @@ export async function add(
   const rpId = origins.get(said?.origin ?? '')
   const isAsked = (of: User) =>
     said && rpId && challenges.holds(said.challenge, boundTo(rpId, caller, of))
-  if (!said || !rpId || !isAsked(user)) throw unasked()
+  if (!said || !rpId || !isAsked(user)) throw buildUnaskedFault()
   const key = await verifyNew(credential, { said, rpId })
-  if (!key) throw unasked()
+  if (!key) throw buildUnaskedFault()
   const stored = { id: Bun.randomUUIDv7(), userId: user.id, rpId, ...key }
   const values = {
     ...{ ...stored, label, transports: credential.transports },
@@ -80,7 +80,7 @@ export async function add(
     const isProven = await lockUser(tx, user.id, { passwordHash: user.passwordHash })
     // New keys leave the password unchanged: a copy of the previous seed must not be added after them.
     if (!isProven || !isAsked(await getUser(tx, user.id))) throw overtaken()
-    if (!(await spend(tx, said.challenge))) throw unasked()
+    if (!(await spend(tx, said.challenge))) throw buildUnaskedFault()
     const passkey = await insertPasskey(tx, values)
     if (!passkey)
       throw new Fault('already_exists', { message: 'The passkey is already registered.' })
@@ -119,6 +119,6 @@ function boundTo(
   return ['add', rpId, id, sessionId, state]
 }
 
-function unasked(): Fault {
-  return invalidField('credential', 'is not a response to a challenge of this session')
+function buildUnaskedFault(): Fault {
+  return buildFieldFault('credential', 'is not a response to a challenge of this session')
 }

@@ -6,7 +6,7 @@ import { toBase64, toBase64Url } from '../../core/crypto/encoding.ts'
 import { Fault } from '../../core/fault.ts'
 import { listRoute, type Route, route } from '../../http/route.ts'
 import type { FeatureServices } from '../../http/services.ts'
-import { type AccountServices, inCookies } from '../accounts/index.ts'
+import { type AccountServices, moveTokensToCookies } from '../accounts/index.ts'
 import { add, beginAdding, letUnlock } from './adding.ts'
 import * as contract from './contract.ts'
 import { beginLogin, openPasskeySession } from './login.ts'
@@ -30,7 +30,7 @@ export function passkeyRoutes(shared: FeatureServices, accounts: AccountServices
       openPasskeySession(services, body.credential, visitor),
     ),
     route(contract.consolePasskeyLogin, async ({ body, ...visitor }) =>
-      inCookies(await openPasskeySession(services, body.credential, visitor)),
+      moveTokensToCookies(await openPasskeySession(services, body.credential, visitor)),
     ),
   ]
 }
@@ -48,7 +48,7 @@ function ownRoutes(services: PasskeyServices): Route[] {
     route(contract.addPasskey, async ({ caller, body }) => show(await add(services, caller, body))),
     route(contract.renamePasskey, async ({ caller, params, body }) => {
       const own = { userId: caller.userId, id: params.passkey_id }
-      return show(required(await db.transaction((tx) => updatePasskey(tx, own, body))))
+      return show(requirePasskey(await db.transaction((tx) => updatePasskey(tx, own, body))))
     }),
     route(contract.removePasskey, async ({ caller, params }) => {
       if (!(await deletePasskey(db, caller.userId, params.passkey_id))) throw new Fault('not_found')
@@ -61,7 +61,7 @@ function seedRoutes(services: PasskeyServices): Route[] {
   const { db, outer } = services.accounts
   return [
     route(contract.getPasskeySeed, async ({ caller, params }) => {
-      const passkey = required(await findPasskey(db, caller.userId, params.passkey_id))
+      const passkey = requirePasskey(await findPasskey(db, caller.userId, params.passkey_id))
       const seed = await openSeed(outer, passkey)
       return { encrypted_seed: seed && toBase64(seed) }
     }),
@@ -73,7 +73,7 @@ function seedRoutes(services: PasskeyServices): Route[] {
 }
 
 /** @throws Fault `not_found` */
-function required(passkey: StoredPasskey | null): StoredPasskey {
+function requirePasskey(passkey: StoredPasskey | null): StoredPasskey {
   if (passkey) return passkey
   throw new Fault('not_found')
 }

@@ -1,6 +1,6 @@
 /** Shared by the operations on passkeys. */
-import { relyingParties } from '../../core/config/passkey_origins.ts'
-import { invalidField } from '../../core/fault.ts'
+import { listRelyingParties } from '../../core/config/passkey_origins.ts'
+import { buildFieldFault } from '../../core/fault.ts'
 import type { FeatureServices } from '../../http/services.ts'
 import type { AccountServices } from '../accounts/index.ts'
 import { type Challenges, openChallenges } from './challenges.ts'
@@ -17,12 +17,12 @@ export function openPasskeyServices(
   accounts: AccountServices,
 ): PasskeyServices {
   const challenges = openChallenges(config.SECRET_KEY, clock)
-  return { accounts, challenges, origins: relyingParties(config) }
+  return { accounts, challenges, origins: listRelyingParties(config) }
 }
 
 /** @throws Fault `validation_error` */
 export function partyOf({ origins }: PasskeyServices, origin: string): string {
   const rpId = origins.get(origin)
   if (rpId !== undefined) return rpId
-  throw invalidField('origin', 'is not an accepted passkey origin: see PASSKEY_ORIGINS')
+  throw buildFieldFault('origin', 'is not an accepted passkey origin: see PASSKEY_ORIGINS')
 }

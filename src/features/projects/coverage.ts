@@ -4,7 +4,7 @@
 const ALWAYS = ['development', 'staging', 'production'] as const
 
 /** Environments in the order in which they are shown: those that always exist, then the others by name. */
-export function inOrder(environments: readonly string[]): string[] {
+export function sortEnvironments(environments: readonly string[]): string[] {
   const others = new Set(environments)
   for (const name of ALWAYS) others.delete(name)
   return [...ALWAYS, ...[...others].sort()]

@@ -49,7 +49,7 @@ export function selectKeyPlaces(tx: Reading, grant: Read, page: Page): Promise<K
   return tx.execute<KeyPlaces>(sql`
     select key, json_agg(environment) as environments
     from ${environmentsIn(grant)} as places
-      cross join lateral ${firstKeys(grant, sql`places.environment`, page)} as keys
+      cross join lateral ${selectFirstKeys(grant, sql`places.environment`, page)} as keys
     group by key order by key limit ${page.limit + 1}`) as unknown as Promise<KeyPlaces[]>
 }
 
@@ -61,13 +61,17 @@ export function selectKeysIn(
 ): Promise<KeyIn[]> {
   return tx.execute<KeyIn>(sql`
     select key, a.here is not null as in_from, b.here is not null as in_to
-    from (select key, true as here from ${firstKeys(grant, sql`${from}`, page)} as f) as a
-      full join (select key, true as here from ${firstKeys(grant, sql`${to}`, page)} as t) as b using (key)
+    from (select key, true as here from ${selectFirstKeys(grant, sql`${from}`, page)} as f) as a
+      full join (select key, true as here from ${selectFirstKeys(grant, sql`${to}`, page)} as t) as b using (key)
     order by key limit ${page.limit + 1}`) as unknown as Promise<KeyIn[]>
 }
 
 /** A name among the first of several environments is also among the first of one of them. */
-function firstKeys({ projectId }: Read, environment: SQL, { after: [after], limit }: Page): SQL {
+function selectFirstKeys(
+  { projectId }: Read,
+  environment: SQL,
+  { after: [after], limit }: Page,
+): SQL {
   const beyond = after === undefined ? sql`` : sql`and key > ${after}`
   return sql`(select key from secrets
     where project_id = ${projectId} and environment = ${environment} ${beyond}

@@ -5,7 +5,7 @@ import { Fault } from '../../core/fault.ts'
 import type { ProjectGrant } from '../../core/grant.ts'
 import { requireQuota } from '../../database/limits/quota.ts'
 import { lockWorkspace } from '../../database/workspace_lock.ts'
-import { aboutToken, type Change } from '../../http/recorder.ts'
+import { type Change, toTokenResource } from '../../http/recorder.ts'
 import { type Changing, listRoute, type Route, route } from '../../http/route.ts'
 import type { SignedText } from '../../sigchain/index.ts'
 import type { SignedServices } from '../links/index.ts'
@@ -18,7 +18,7 @@ import {
   showCoverage,
   showDiff,
 } from './contract.ts'
-import { coverageOf, diffOf, inOrder } from './coverage.ts'
+import { coverageOf, diffOf, sortEnvironments } from './coverage.ts'
 import {
   countSecrets,
   selectEnvironmentNames,
@@ -36,7 +36,7 @@ export function environmentRoutes(services: SignedServices): Route[] {
   return [
     route(listEnvironments, async ({ tx, grant }) => {
       const counts = await countSecrets(tx, grant)
-      const environments = inOrder([...counts.keys()]).map(
+      const environments = sortEnvironments([...counts.keys()]).map(
         (name) => [name, counts.get(name) ?? { secret_count: 0 }] as const,
       )
       return { project_id: grant.projectId, environments: Object.fromEntries(environments) }
@@ -48,7 +48,7 @@ export function environmentRoutes(services: SignedServices): Route[] {
       remove(changing, services, { name: params.environment, ...body }),
     ),
     listRoute(showCoverage, async ({ tx, grant }) => {
-      const environments = inOrder(await selectEnvironmentNames(tx, grant))
+      const environments = sortEnvironments(await selectEnvironmentNames(tx, grant))
       return {
         name: `coverage ${grant.projectId}`,
         read: (page) => selectKeyPlaces(tx, grant, page),
@@ -117,7 +117,7 @@ async function remove(
     ...revoked.map(
       (token): Change => ({
         action: 'token.revoked',
-        ...aboutToken(token, token.agent),
+        ...toTokenResource(token, token.agent),
         projectId: grant.projectId,
         environment: name,
       }),

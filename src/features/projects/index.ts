@@ -8,8 +8,8 @@ import { countHourly } from '../../database/limits/hourly_quota.ts'
 import { requireQuota } from '../../database/limits/quota.ts'
 import type { Reading } from '../../database/open.ts'
 import { lockWorkspace } from '../../database/workspace_lock.ts'
-import { aboutToken, type Change } from '../../http/recorder.ts'
-import { created, type Reply } from '../../http/reply.ts'
+import { type Change, toTokenResource } from '../../http/recorder.ts'
+import { type Reply, replyCreated } from '../../http/reply.ts'
 import { type Changing, listRoute, type Route, route } from '../../http/route.ts'
 import type { FeatureServices } from '../../http/services.ts'
 import { authorise } from '../../identity/authorise.ts'
@@ -143,7 +143,7 @@ async function remove({
     ...revoked.map(
       (token): Change => ({
         action: 'token.revoked',
-        ...aboutToken(token, token.agent),
+        ...toTokenResource(token, token.agent),
         projectId,
       }),
     ),
@@ -200,7 +200,7 @@ async function invite(
     return outcomes
   }
   audit.record(...changes)
-  return created(outcomes)
+  return replyCreated(outcomes)
 }
 
 type RoleInProject = Pick<InviteOutcome, 'email' | 'role'> & {

@@ -22,7 +22,7 @@ export function selectProjects(
   { userId }: Caller,
   { workspaceId, after, limit }: Page & { workspaceId: string | undefined },
 ) {
-  return shownProjects(
+  return selectShownProjects(
     db,
     userId,
     and(
@@ -35,7 +35,7 @@ export function selectProjects(
 }
 
 export async function selectProject(tx: Reading, grant: Read) {
-  const [project] = await shownProjects(
+  const [project] = await selectShownProjects(
     tx,
     grant.userId,
     and(eq(projects.workspaceId, grant.workspaceId), eq(projects.id, grant.projectId)),
@@ -43,7 +43,7 @@ export async function selectProject(tx: Reading, grant: Read) {
   return project ?? null
 }
 
-function shownProjects(db: Reading, userId: string, which: SQL | undefined) {
+function selectShownProjects(db: Reading, userId: string, which: SQL | undefined) {
   return db
     .select({
       id: projects.id,

@@ -12,7 +12,7 @@ import { repeatsSecret } from '../../access/repeats_secret.ts'
 import { requireGrantedNow } from '../../access/snapshots/snapshot_now.ts'
 import type { Snapshot } from '../../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../../access/tokens.ts'
-import { whenRead } from '../../core/async/unread.ts'
+import { decideWhenRead } from '../../core/async/unread.ts'
 import { sha256 } from '../../core/crypto/primitives.ts'
 import { Fault, type FieldFault } from '../../core/fault.ts'
 import { domainMatches, parseDomain } from '../../core/net/domain.ts'
@@ -20,9 +20,9 @@ import { parsePart } from '../../core/validation/validate.ts'
 import { rateHeaders } from '../../database/limits/rate.ts'
 import type { Database } from '../../database/open.ts'
 import type { InputOf } from '../../http/endpoint.ts'
-import { commonHeaders, present } from '../../http/reply.ts'
+import { buildCommonHeaders, present } from '../../http/reply.ts'
 import { readBody } from '../../http/request_body.ts'
-import { type RequestContext, type Route, rawRoute } from '../../http/route.ts'
+import { createRawRoute, type RequestContext, type Route } from '../../http/route.ts'
 import { bearerText } from '../../identity/authenticate.ts'
 import type { Notice } from '../../notices/notice.ts'
 import type { Notices } from '../../notices/notices.ts'
@@ -43,8 +43,8 @@ type Parts = {
 /** On the resolver's listener. */
 export function ownProposalRoutes(parts: Parts): Route[] {
   return [
-    rawRoute(createProposal, (context) => propose(parts, context)),
-    rawRoute(getOwnProposal, (context) => showOwn(parts, context)),
+    createRawRoute(createProposal, (context) => propose(parts, context)),
+    createRawRoute(getOwnProposal, (context) => showOwn(parts, context)),
   ]
 }
 
@@ -56,7 +56,7 @@ async function propose(parts: Parts, context: RequestContext): Promise<Response>
   const { token, rate } = await admitToken(access, createProposal, { text, requestId })
   const sent = await readSent(parts, context, token)
   const proposal = proposalOf(token, sent)
-  const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }
+  const headers = { ...buildCommonHeaders(requestId), ...rateHeaders(rate) }
   const unclean = await uncleanIn(parts, token, sent)
   const known = unclean ? null : await selectOwnProposal(db, proposal, proposal)
   if (known && known.status !== 'expired') {
@@ -70,11 +70,11 @@ async function propose(parts: Parts, context: RequestContext): Promise<Response>
     requireNew(snapshot, token, { names, sent })
   })
   const stored = await insertProposal(db, proposal)
-  await parts.notices.announce(token.workspaceId, createdNotice(stored, proposal))
+  await parts.notices.announce(token.workspaceId, buildCreatedNotice(stored, proposal))
   return present(createProposal, stored, headers)
 }
 
-function createdNotice(
+function buildCreatedNotice(
   { id, expires_at }: { id: string; expires_at: Date },
   { workspaceId, agent, hosts, secrets }: NewProposal,
 ): Notice {
@@ -117,8 +117,9 @@ async function uncleanIn(
 ): Promise<Fault | null> {
   for (const { path, text } of textsOf(sent)) {
     if (TOKEN.test(text) || repeatsSecret(text, token.secretText()))
-      return held(path, 'must not contain a token')
-    if (await holdsValue(token, text)) return held(path, "must not contain a secret's value")
+      return buildHeldFault(path, 'must not contain a token')
+    if (await holdsValue(token, text))
+      return buildHeldFault(path, "must not contain a secret's value")
   }
   return null
 }
@@ -137,7 +138,7 @@ function textsOf({ reason, hosts, secrets }: Sent): { path: string; text: string
   ]
 }
 
-function held(path: string, message: string): Fault {
+function buildHeldFault(path: string, message: string): Fault {
   return new Fault('validation_error', { fields: [{ path, message }] })
 }
 
@@ -190,7 +191,7 @@ async function recordProposal(
   const { action } = createProposal.access
   await decideDurably(access, token, async (snapshot, snapshots) => {
     const result = await orRefusal(async () => {
-      await whenRead(() => snapshots.requireVerified(snapshot, token))
+      await decideWhenRead(() => snapshots.requireVerified(snapshot, token))
       check(snapshot)
     })
     const conclusion = result instanceof Fault ? record.refusal(result) : record.outcome(201, false)
@@ -211,7 +212,7 @@ async function showOwn(
   const { workspaceId, id: tokenId } = token
   const found = await selectOwnProposal(db, { workspaceId, tokenId }, { id })
   if (!found) throw new Fault('not_found')
-  return present(getOwnProposal, found, { ...commonHeaders(requestId), ...rateHeaders(rate) })
+  return present(getOwnProposal, found, { ...buildCommonHeaders(requestId), ...rateHeaders(rate) })
 }
 
 async function requireLive(access: Access, token: LiveToken): Promise<void> {

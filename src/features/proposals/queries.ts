@@ -87,19 +87,19 @@ async function requireRoom(tx: Transaction, workspaceId: string, tokenId: string
   const inWorkspace = and(eq(proposals.workspaceId, workspaceId), isOpen)
   const all = await tx.$count(proposals, inWorkspace)
   const own = await tx.$count(proposals, and(inWorkspace, eq(proposals.tokenId, tokenId)))
-  if (own >= MAX_OPEN) throw tooMany(`A token has at most ${MAX_OPEN} open proposals.`)
+  if (own >= MAX_OPEN) throw buildTooManyFault(`A token has at most ${MAX_OPEN} open proposals.`)
   if (all >= MAX_OPEN_IN_WORKSPACE)
-    throw tooMany(`A workspace has at most ${MAX_OPEN_IN_WORKSPACE} open proposals.`)
+    throw buildTooManyFault(`A workspace has at most ${MAX_OPEN_IN_WORKSPACE} open proposals.`)
 }
 
-function tooMany(sentence: string): Fault {
+function buildTooManyFault(sentence: string): Fault {
   return new Fault('rate_limited', {
     message: `${sentence} Wait until a member closes some.`,
     headers: { 'retry-after': '3600' },
   })
 }
 
-function inWorkspace({ workspaceId }: Read): SQL {
+function isInWorkspace({ workspaceId }: Read): SQL {
   return eq(proposals.workspaceId, workspaceId)
 }
 
@@ -130,7 +130,7 @@ export function selectProposals(
       closed_at: proposals.closedAt,
     })
     .from(proposals)
-    .where(and(inWorkspace(grant), status && sql`${proposalStatusNow} = ${status}`, before))
+    .where(and(isInWorkspace(grant), status && sql`${proposalStatusNow} = ${status}`, before))
     .orderBy(desc(proposals.createdAt), desc(proposals.id))
     .limit(limit + 1)
 }
@@ -142,7 +142,7 @@ export async function storeClosing(
   id: string,
   status: 'accepted' | 'rejected',
 ) {
-  const isMeant = and(inWorkspace(grant), eq(proposals.id, id))
+  const isMeant = and(isInWorkspace(grant), eq(proposals.id, id))
   const closed = await tx
     .update(proposals)
     .set({ status, closedBy: grant.userId, closedAt: sql`now()` })

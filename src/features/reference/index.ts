@@ -7,8 +7,8 @@ import type { Config } from '../../core/config/config.ts'
 import type { Endpoint } from '../../http/endpoint.ts'
 import { type Addresses, type Documented, openApiDocument } from '../../http/openapi/document.ts'
 import type { Surface } from '../../http/reply.ts'
-import { commonHeaders } from '../../http/reply.ts'
-import { type RequestContext, type Route, rawRoute } from '../../http/route.ts'
+import { buildCommonHeaders } from '../../http/reply.ts'
+import { createRawRoute, type RequestContext, type Route } from '../../http/route.ts'
 import { getDocument, getOwnDocument, getPage, getScript, getStyle } from './contract.ts'
 import { type ReferencePage, renderReference } from './page.ts'
 
@@ -24,19 +24,19 @@ export function referenceRoutes(
     return rendered
   }
   return [
-    rawRoute(getPage, async (context) => {
+    createRawRoute(getPage, async (context) => {
       const { page, contentSecurityPolicy } = await reference()
       const policy = { 'content-security-policy': contentSecurityPolicy }
       return send(context, getPage, page, policy)
     }),
-    rawRoute(getDocument, async (context) =>
+    createRawRoute(getDocument, async (context) =>
       send(context, getDocument, (await reference()).document),
     ),
-    rawRoute(getOwnDocument, async (context) =>
+    createRawRoute(getOwnDocument, async (context) =>
       send(context, getOwnDocument, (await reference()).ownDocument),
     ),
-    rawRoute(getScript, async (context) => send(context, getScript, Bun.file(scriptPath))),
-    rawRoute(getStyle, async (context) => send(context, getStyle, Bun.file(stylePath))),
+    createRawRoute(getScript, async (context) => send(context, getScript, Bun.file(scriptPath))),
+    createRawRoute(getStyle, async (context) => send(context, getStyle, Bun.file(stylePath))),
   ]
 }
 
@@ -62,7 +62,7 @@ function send(
 ): Response {
   return new Response(content, {
     headers: {
-      ...commonHeaders(requestId),
+      ...buildCommonHeaders(requestId),
       ...headers,
       'content-type': `${mediaType};charset=utf-8`,
     },

@@ -76,7 +76,7 @@ export function selectRestorable(
   { environment, keys }: { environment: string; keys: readonly string[] },
 ) {
   const which = and(restorable(grant, environment), inArray(deletedSecrets.key, [...keys]))
-  return newestOfEach(tx, grant, which)
+  return selectNewestOfEach(tx, grant, which)
 }
 
 /** Puts back what `selectRestorable` found. Returns the names that are free; what has another name is lost, unless all is rolled back. */
@@ -105,10 +105,10 @@ export function selectDeleted(
 ) {
   const beyond = after === undefined ? undefined : sql`${deletedSecrets.key} > ${after}`
   const which = and(restorable(grant, environment), beyond)
-  return newestOfEach(tx, grant, which, withCiphertext).limit(limit + 1)
+  return selectNewestOfEach(tx, grant, which, withCiphertext).limit(limit + 1)
 }
 
-function newestOfEach(
+function selectNewestOfEach(
   tx: Reading,
   { workspaceId }: Read | ProjectGrant<'secret.write'>,
   which: SQL | undefined,

@@ -27,7 +27,7 @@ const SELECT = `select * from (
       and (d.environment, d.key) > ($3, $4)) as states
   where before < 4194304 order by environment, key limit $5::int`
 
-export function derivedRoutes(outer: OuterLayer): Route[] {
+export function createDerivedRoutes(outer: OuterLayer): Route[] {
   return [
     listRoute(listDerivedStates, ({ tx, grant, audit }) => ({
       name: `secrets.derived ${grant.projectId}`,

@@ -7,7 +7,7 @@ import type { ProjectGrant } from '../../core/grant.ts'
 import { lockWorkspace } from '../../database/workspace_lock.ts'
 import type { InputOf } from '../../http/endpoint.ts'
 import type { BoundAudit } from '../../http/recorder.ts'
-import { created } from '../../http/reply.ts'
+import { replyCreated } from '../../http/reply.ts'
 import { type Changing, listRoute, type Route, route } from '../../http/route.ts'
 import { requireMayWrite } from '../../identity/authorise.ts'
 import { isSignedId } from '../../sigchain/index.ts'
@@ -24,7 +24,7 @@ import {
   upsertSecrets,
 } from './contract.ts'
 import { keepDeletedSecrets, restoreSecrets, selectDeleted, selectRestorable } from './deleted.ts'
-import { derivedRoutes } from './derived.ts'
+import { createDerivedRoutes } from './derived.ts'
 import { deleteRows, selectSecret, selectSecretPage } from './queries.ts'
 import {
   addCiphertexts,
@@ -49,8 +49,8 @@ export function secretRoutes(services: SignedServices): Route[] {
     ...collectionRoutes(services),
     ...itemRoutes(services),
     ...versionRoutes(services),
-    ...deletedRoutes(services),
-    ...derivedRoutes(services.outer),
+    ...createDeletedRoutes(services),
+    ...createDerivedRoutes(services.outer),
   ]
 }
 
@@ -61,7 +61,7 @@ function collectionRoutes(services: SignedServices): Route[] {
     route(upsertSecrets, async ({ body, ...changing }) => {
       const { environment, secrets: entries, create_environment: mayCreate, manifest } = body
       const counts = await upsert(changing, services, { environment, entries, mayCreate, manifest })
-      return counts.created > 0 ? created(counts) : counts
+      return counts.created > 0 ? replyCreated(counts) : counts
     }),
     listRoute(listSecrets, ({ tx, grant, audit, query: { environment, include } }) => {
       const { workspaceId } = grant
@@ -146,7 +146,7 @@ function versionRoutes(services: SignedServices): Route[] {
   ]
 }
 
-function deletedRoutes(services: SignedServices): Route[] {
+function createDeletedRoutes(services: SignedServices): Route[] {
   const { outer } = services
   return [
     listRoute(listDeletedSecrets, ({ tx, grant, audit, query: { environment, include } }) => {

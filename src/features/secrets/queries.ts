@@ -2,9 +2,9 @@
 import { and, asc, eq, gt, type SQL, sql } from 'drizzle-orm'
 import { toBase64 } from '../../core/crypto/encoding.ts'
 import type { ProjectGrant } from '../../core/grant.ts'
-import { onTheWire, preparedList } from '../../database/list.ts'
+import { onTheWire, prepareList } from '../../database/list.ts'
 import type { Reading, Transaction } from '../../database/open.ts'
-import { clientOf, prepared } from '../../database/prepared.ts'
+import { clientOf, prepareOnce } from '../../database/prepared.ts'
 import { derivedStates, secrets } from '../../database/schema/index.ts'
 import type { Page } from '../../http/page.ts'
 import { isSignedId } from '../../sigchain/index.ts'
@@ -28,17 +28,17 @@ const sealedInPage = sql<Uint8Array | null>`case when
 /** The start of the first page, because no key is empty. */
 const BEFORE_ALL = ''
 
-const selectNames = preparedList('secret_names', (db) => selectPage(db, noCiphertext))
-const selectCiphertexts = preparedList(
+const selectNames = prepareList('secret_names', (db) => selectPage(db, noCiphertext))
+const selectCiphertexts = prepareList(
   'secret_values',
   (db) => selectPage(db, sealedInPage),
   'sealed',
 )
 /** The columns in signed workspaces. */
-const selectSignedNames = preparedList('signed_names', (db) =>
+const selectSignedNames = prepareList('signed_names', (db) =>
   selectPage(db, noCiphertext, selectHash(secrets)),
 )
-const selectSignedCiphertexts = preparedList(
+const selectSignedCiphertexts = prepareList(
   'signed_values',
   (db) => selectPage(db, sealedInPage, selectHash(secrets)),
   'sealed',
@@ -80,7 +80,7 @@ function selectPage(db: Reading, sealed: SQL.Aliased<Uint8Array | null>, hash: P
     .limit(placeholder('count'))
 }
 
-const selectByKey = prepared((db) =>
+const selectByKey = prepareOnce((db) =>
   db
     .select({ ...shownColumns, sealed: secrets.sealed })
     .from(secrets)

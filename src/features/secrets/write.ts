@@ -180,7 +180,7 @@ export async function rollBack(
   if (!ciphertext) throw unreadable(key)
   if (!isUnder(epoch, ciphertext)) throw epochConflict(['version'])
   const known = policy === undefined ? secret.policy : policy
-  if (!isSamePolicy(earlier.policy, known)) throw otherPolicy()
+  if (!isSamePolicy(earlier.policy, known)) throw buildOtherPolicyFault()
   const next = await sealNext(services.outer, grant, environment, {
     id: secret.id,
     key,
@@ -207,7 +207,7 @@ export async function rollBack(
 }
 
 /** Otherwise someone with only a session could restore a policy that was narrowed since. */
-function otherPolicy(): Fault {
+function buildOtherPolicyFault(): Fault {
   return new Fault('conflict', {
     message: 'This version has a different policy than the current version. Send it as `policy`.',
   })

@@ -13,7 +13,7 @@ export function requireSigned(
   path: string,
 ): SignedText | null {
   if (!isSignedId(workspaceId)) {
-    if (signed) throw refused(path, 'this workspace is not signed: omit it')
+    if (signed) throw buildRefusedFault(path, 'this workspace is not signed: omit it')
     return null
   }
   if (!signed) throw new Fault('link_required', { fields: [{ path, message: 'is missing' }] })
@@ -25,20 +25,20 @@ export function requireSigned(
  *
  * @throws Fault `link_refused` with the reason, in words that quote nothing
  */
-export async function accepted<T extends { signer: string }>(
+export async function verifyOrRefuse<T extends { signer: string }>(
   userId: string,
   path: string,
   verify: () => T | Promise<T>,
 ): Promise<T> {
   try {
     const text = await verify()
-    if (text.signer !== userId) throw refused(path, 'it was signed by another account')
+    if (text.signer !== userId) throw buildRefusedFault(path, 'it was signed by another account')
     return text
   } catch (error) {
-    throw error instanceof Refusal ? refused(path, error.message) : error
+    throw error instanceof Refusal ? buildRefusedFault(path, error.message) : error
   }
 }
 
-export function refused(path: string, message: string): Fault {
+export function buildRefusedFault(path: string, message: string): Fault {
   return new Fault('link_refused', { fields: [{ path, message }] })
 }

@@ -18,7 +18,7 @@ import {
   verifyEnvelope,
   verifyGrant,
 } from '../../sigchain/index.ts'
-import { accepted, refused, requireSigned } from './accepting.ts'
+import { buildRefusedFault, requireSigned, verifyOrRefuse } from './accepting.ts'
 
 /** The sender, and the roles of all members at that time. */
 export type Sender = { workspaceId: string; userId: string; chain: Chain; now: Date }
@@ -54,9 +54,9 @@ export async function acceptGrant(
   token: { id: string; publicKey: string },
   { signed, path }: SentGrant,
 ): Promise<TokenGrant> {
-  const text = await accepted(userId, path, () => verifyGrant(chain, signed, token, now))
+  const text = await verifyOrRefuse(userId, path, () => verifyGrant(chain, signed, token, now))
   const isOver = text.expires_at !== null && Date.parse(text.expires_at) <= +now
-  if (isOver) throw refused(path, 'the grant has already ended')
+  if (isOver) throw buildRefusedFault(path, 'the grant has already ended')
   return text
 }
 
@@ -76,7 +76,7 @@ export async function grantAgain(
   await requireSameGrant(sender, token, before?.statement, sent)
   // The secret of a token and its first link never change, so a different binding is invalid: it would permanently end the token.
   if (before && sent.binding !== undefined && sent.binding !== toBase64(before.binding))
-    throw refused(bindingPath(sent), 'it differs from the stored one')
+    throw buildRefusedFault(formatBindingPath(sent), 'it differs from the stored one')
   await storeGrant(tx, place, sent)
 }
 
@@ -92,7 +92,10 @@ export async function requireSameGrant(
   const isSame = !before || isSameGrant(text, readText('grant', before))
   const isNarrowedSo = isSameNarrowing(narrowingIn(text), token)
   if (!isSame || !isNarrowedSo || !isSameGrant(text, { ...text, ...saidOf(token) }))
-    throw refused(sent.path, 'it differs from the previous grant: create a new token instead')
+    throw buildRefusedFault(
+      sent.path,
+      'it differs from the previous grant: create a new token instead',
+    )
 }
 
 function saidOf(token: GrantedToken) {
@@ -145,10 +148,12 @@ export async function storeGrant(
     )
     .returning({ tokenId: tokenGrants.tokenId })
   if (stored.length > 0) return
-  throw new Fault('link_required', { fields: [{ path: bindingPath(sent), message: 'is missing' }] })
+  throw new Fault('link_required', {
+    fields: [{ path: formatBindingPath(sent), message: 'is missing' }],
+  })
 }
 
-function bindingPath({ path }: SentGrant): string {
+function formatBindingPath({ path }: SentGrant): string {
   return path.replace(/grant$/, 'binding')
 }
 
@@ -181,6 +186,6 @@ export async function acceptEnvelope(
   const envelope = Uint8Array.fromBase64(sent.envelope)
   const { project_id: projectId, environment, epoch } = sent
   const entry = { tokenId, projectId, environment, epoch, envelope }
-  await accepted(userId, path, () => verifyEnvelope(chain, signed, entry))
+  await verifyOrRefuse(userId, path, () => verifyEnvelope(chain, signed, entry))
   return { statement: signed.statement, signature: Uint8Array.fromBase64(signed.signature) }
 }

@@ -1,5 +1,9 @@
 /** Statements in signed workspaces besides links: required, checked and stored with their subject. */
-export { accepted, refused, requireSigned } from './accepting.ts'
+export {
+  buildRefusedFault as refused,
+  requireSigned,
+  verifyOrRefuse as accepted,
+} from './accepting.ts'
 export {
   acceptEnvelope,
   acceptGrant,

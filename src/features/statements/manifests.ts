@@ -3,14 +3,14 @@
  * transaction, so that what is stored is always what somebody stored.
  */
 import { and, eq, sql } from 'drizzle-orm'
-import { unverified } from '../../access/signed/chains.ts'
-import { seenName } from '../../access/signed/seen_states.ts'
+import { buildUnverifiedFault } from '../../access/signed/chains.ts'
+import { formatSeenName } from '../../access/signed/seen_states.ts'
 import { toBase64 } from '../../core/crypto/encoding.ts'
 import { Fault } from '../../core/fault.ts'
 import type { ProjectGrant } from '../../core/grant.ts'
-import { preparedList } from '../../database/list.ts'
+import { prepareList } from '../../database/list.ts'
 import type { Reading, Transaction } from '../../database/open.ts'
-import { prepared } from '../../database/prepared.ts'
+import { prepareOnce } from '../../database/prepared.ts'
 import { manifests, secrets } from '../../database/schema/index.ts'
 import { noteSigned, type SignedNote } from '../../database/signed_notes.ts'
 import {
@@ -25,7 +25,7 @@ import {
   verifyManifest,
 } from '../../sigchain/index.ts'
 import { chainOf, type SignedServices } from '../links/index.ts'
-import { accepted, requireSigned } from './accepting.ts'
+import { requireSigned, verifyOrRefuse } from './accepting.ts'
 
 type Write = ProjectGrant<'secret.write' | 'project.delete'>
 type Writing = { tx: Transaction; grant: Write }
@@ -70,7 +70,7 @@ export async function acceptManifest(
   const before = sent.before ?? (await readSigned({ tx, grant }, services, environment))
   if (!signed || !before) return
   const { chain, current } = before
-  const headSeq = current && storedHeadSeq(chain, current)
+  const headSeq = current && readStoredHeadSeq(chain, current)
   const changed = written.map(
     ({ key, valueHash = [] }) => [key, new Uint8Array(valueHash)] as const,
   )
@@ -103,14 +103,14 @@ export async function judgeManifest(
   { signed, path }: { signed: SignedText; path: string },
   { place: demanded, headSeq, revisionOf, rowsOf }: Stored,
 ) {
-  const text = await accepted(userId, path, () => readText('manifest', signed.statement))
+  const text = await verifyOrRefuse(userId, path, () => readText('manifest', signed.statement))
   const said = { projectId: text.project_id, environment: text.environment }
   const place = demanded ?? said
   const revision = revisionOf(place) ?? 0
   if (text.revision !== revision + 1) throw new Fault('conflict')
   if (text.epoch !== chain.epoch) throw new Fault('epoch_conflict')
   const covered = { ...place, rows: rowsOf(place) }
-  return accepted(userId, path, async () => {
+  return verifyOrRefuse(userId, path, async () => {
     const seen = { revision, root: '', headSeq }
     const verified = await verifyManifest(chain, signed, { ...covered, seen })
     requireWriterNow(chain, verified)
@@ -124,12 +124,12 @@ export function noteOf(
   { project_id: projectId, environment, ...text }: Awaited<ReturnType<typeof judgeManifest>>,
 ): SignedNote {
   const { revision: number, root: hash, headSeq: head } = text
-  return { name: seenName(workspaceId, { projectId, environment }), number, hash, head }
+  return { name: formatSeenName(workspaceId, { projectId, environment }), number, hash, head }
 }
 
 type Place = { workspaceId: string; projectId: string; environment: string; revision: number }
 
-const insertManifest = prepared((db) => {
+const insertManifest = prepareOnce((db) => {
   const { placeholder } = sql
   return db
     .insert(manifests)
@@ -172,7 +172,7 @@ export async function selectManifest(
   return found ? { statement: found.statement, signature: toBase64(found.signature) } : null
 }
 
-const selectStored = prepared((db) =>
+const selectStored = prepareOnce((db) =>
   db
     .select()
     .from(manifests)
@@ -196,15 +196,15 @@ async function selectNewest(
 }
 
 /** @throws Fault `unverified_state` for what is no manifest */
-function storedHeadSeq(chain: Chain, { statement }: { statement: string }): number | undefined {
+function readStoredHeadSeq(chain: Chain, { statement }: { statement: string }): number | undefined {
   try {
     return headSeqOf(chain, statement)
   } catch (error) {
-    throw error instanceof Refusal ? unverified(error) : error
+    throw error instanceof Refusal ? buildUnverifiedFault(error) : error
   }
 }
 
-const selectHashes = preparedList(
+const selectHashes = prepareList(
   'value_hashes',
   (db) =>
     db

@@ -52,14 +52,14 @@ export async function usageOf(
   return {
     hours: await selectHours(db, workspaceId, now),
     days: starts.map((start) => new Date(start).toISOString().slice(0, 10)),
-    secrets: lists.secrets.listed(({ project_id, environment, name, agent_id }) => ({
+    secrets: lists.secrets.listPresent(({ project_id, environment, name, agent_id }) => ({
       ...{ project_id, environment, credential_ref: name, last_used_by: agent_id },
     })),
-    agents: lists.agents.listed(({ registration_id, name }) => ({
+    agents: lists.agents.listPresent(({ registration_id, name }) => ({
       registration_id,
       agent_id: name,
     })),
-    hosts: lists.hosts.listed(({ name }) => ({ host: name })),
+    hosts: lists.hosts.listPresent(({ name }) => ({ host: name })),
     is_whole: isWhole && left > 0 && all.every(({ size }) => size <= MAX_ENTRIES),
   }
 }
@@ -131,8 +131,8 @@ class Uses {
   }
 
   add(key: string, kind: Named, day: number): void {
-    const none = () => Array<number>(this.#days).fill(0)
-    const use = this.#uses.get(key) ?? { newest: kind, calls: none(), blocked: none() }
+    const returnNone = () => Array<number>(this.#days).fill(0)
+    const use = this.#uses.get(key) ?? { newest: kind, calls: returnNone(), blocked: returnNone() }
     this.#uses.set(key, use)
     if (kind.last_at > use.newest.last_at) use.newest = kind
     use.calls[day] = (use.calls[day] ?? 0) + kind.calls
@@ -140,7 +140,7 @@ class Uses {
   }
 
   /** The last used first. */
-  listed<T>(present: (newest: Named) => T) {
+  listPresent<T>(present: (newest: Named) => T) {
     const newestFirst = [...this.#uses.values()].sort((one, other) =>
       one.newest.last_at < other.newest.last_at ? 1 : -1,
     )

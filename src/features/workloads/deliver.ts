@@ -12,12 +12,12 @@ import { placeNameOf, type VerifiedToken } from '../../access/snapshots/snapshot
 import type { Snapshot } from '../../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../../access/tokens.ts'
 import type { Entry } from '../../audit/trail.ts'
-import { inSlices } from '../../core/async/time_slice.ts'
-import { whenRead } from '../../core/async/unread.ts'
+import { runInSlices } from '../../core/async/time_slice.ts'
+import { decideWhenRead } from '../../core/async/unread.ts'
 import { fromUtf8, toBase64, toBase64Url } from '../../core/crypto/encoding.ts'
 import { isSealedHeld, openSealed, type SealedSecret } from '../../core/crypto/secret_value.ts'
 import { Fault } from '../../core/fault.ts'
-import { derivedVariable, isDeliverable } from '../../core/policy/policy.ts'
+import { isDeliverable, readDerivedVariable } from '../../core/policy/policy.ts'
 import {
   heldEntry,
   isMarked,
@@ -27,13 +27,13 @@ import {
 } from '../../core/policy/references.ts'
 import { rateHeaders } from '../../database/limits/rate.ts'
 import { jsonResponse } from '../../http/json/write.ts'
-import { commonHeaders } from '../../http/reply.ts'
+import { buildCommonHeaders } from '../../http/reply.ts'
 import type { RequestContext } from '../../http/route.ts'
 import { bearerText } from '../../identity/authenticate.ts'
 import { CallRecord } from '../../outbound/record.ts'
 import { type Delivery, type DeliveryScope, deliverEnvironment } from './contract.ts'
-import { type Delivering, derivedParts, type RenewalWait } from './derived.ts'
-import { heldParts, missingParts } from './held.ts'
+import { type Delivering, deriveParts, type RenewalWait } from './derived.ts'
+import { buildHeldParts, buildMissingParts } from './held.ts'
 import { readScope, type Scope, scopeOf } from './scope.ts'
 
 export async function deliver(access: Delivering, context: RequestContext): Promise<Response> {
@@ -50,7 +50,7 @@ export async function deliver(access: Delivering, context: RequestContext): Prom
     )
     return { result, entry: deliveryEntryOf(token, snapshot.policyVersion, record, result) }
   })
-  const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }
+  const headers = { ...buildCommonHeaders(requestId), ...rateHeaders(rate) }
   return jsonResponse(delivery, { headers }, putOff)
 }
 
@@ -75,7 +75,7 @@ async function gather(
   record: CallRecord,
 ): Promise<Delivery> {
   const { snapshots } = access
-  const granted = await whenRead(() => snapshots.requireGranted(snapshot, token))
+  const granted = await decideWhenRead(() => snapshots.requireGranted(snapshot, token))
   const scope = scopeOf(token, named)
   // First the envelope: a snapshot that is full is then left before a whole environment is read.
   await snapshots.envelope(snapshot, token.id, scope.projectId, scope.environment)
@@ -95,21 +95,21 @@ async function gather(
   }
   if (!token.isSealed) {
     const roots = secrets.filter(isNamed)
-    const derived = await derivedParts(access, snapshot, token, roots, named.wait)
-    const opened = await openedParts(access, snapshot, token, scope, secrets)
+    const derived = await deriveParts(access, snapshot, token, roots, named.wait)
+    const opened = await openParts(access, snapshot, token, scope, secrets)
     const values = { ...pick(opened, delivered), ...derived.values }
     record.delivers(scope, Object.keys(values))
-    const missing = missingParts(named.names ?? [], roots, values, derived.unavailable)
+    const missing = buildMissingParts(named.names ?? [], roots, values, derived.unavailable)
     const unavailable = { ...derived.unavailable, ...missing }
     const isAll = Object.keys(unavailable).length === 0
     return { ...place, secrets: values, ...(isAll ? {} : { unavailable }) }
   }
-  const sealed = await sealedParts(access, snapshot, token, scope, secrets)
+  const sealed = await buildSealedParts(access, snapshot, token, scope, secrets)
   if (granted === null) return { ...place, ...sealed }
   return {
     ...place,
     ...sealed,
-    ...(await signedParts(access, snapshot, granted, scope, { ...named, secrets })),
+    ...(await buildSignedParts(access, snapshot, granted, scope, { ...named, secrets })),
   }
 }
 
@@ -121,7 +121,7 @@ function pick(values: Record<string, string>, secrets: readonly SealedSecret[]) 
  * Values that are left out are opened as well: the ciphertext binds the policy, which proves that the author left
  * them out. Held secrets are not, because no token opens them.
  */
-async function openedParts(
+async function openParts(
   access: Access,
   snapshot: Snapshot,
   token: LiveToken,
@@ -131,18 +131,18 @@ async function openedParts(
   if (secrets.length === 0) return {}
   const key = await environmentKeyOf(access, snapshot, token, scope)
   const opened = new Map<string, OpenedEntry>()
-  await inSlices(secrets, (sealed) => {
+  await runInSlices(secrets, (sealed) => {
     if (isSealedHeld(sealed)) {
       opened.set(sealed.key, heldEntry)
       return
     }
     opened.set(sealed.key, { value: textOf(key.reveal(), sealed), policy: sealed.policy })
   })
-  return resolvedParts(opened)
+  return resolveParts(opened)
 }
 
 /** Without policies, a client could not know which texts are references. */
-function resolvedParts(opened: ReadonlyMap<string, OpenedEntry>): Record<string, string> {
+function resolveParts(opened: ReadonlyMap<string, OpenedEntry>): Record<string, string> {
   const values = new Map<string, string>()
   const marked: string[] = []
   for (const [name, { value, policy }] of opened) {
@@ -168,7 +168,7 @@ function textOf(environmentKey: Uint8Array, sealed: SealedSecret): string {
   throw unreadable(sealed.key, 'is not UTF-8 text, so it cannot be an environment variable.')
 }
 
-async function sealedParts(
+async function buildSealedParts(
   { snapshots }: Access,
   snapshot: Snapshot,
   token: LiveToken,
@@ -182,9 +182,9 @@ async function sealedParts(
   if (broken) throw unreadable(broken.key)
   const delivered = secrets.filter(({ policy }) => isDeliverable(policy))
   const derived = secrets
-    .filter(({ policy }) => derivedVariable(policy) === 'delivered')
+    .filter(({ policy }) => readDerivedVariable(policy) === 'delivered')
     .map(({ key }) => key)
-  const held = heldParts(secrets)
+  const held = buildHeldParts(secrets)
   return {
     ...(derived.length === 0 ? {} : { derived }),
     ...(Object.keys(held).length === 0 ? {} : { unavailable: held }),
@@ -208,7 +208,7 @@ async function sealedParts(
 }
 
 /** The data that verifies a delivery from a signed workspace (protocol 12.3). */
-async function signedParts(
+async function buildSignedParts(
   { snapshots }: Access,
   snapshot: Snapshot,
   { grant, binding }: VerifiedToken,

@@ -9,12 +9,12 @@ import type { Clock } from '../../core/clock.ts'
 import { fromUtf8 } from '../../core/crypto/encoding.ts'
 import { openSealed, type SealedSecret } from '../../core/crypto/secret_value.ts'
 import { Fault } from '../../core/fault.ts'
-import { derivedVariable } from '../../core/policy/policy.ts'
+import { readDerivedVariable } from '../../core/policy/policy.ts'
 import type { Secret } from '../../core/secret.ts'
 import {
   type DerivedParts,
-  derivedCredential,
   type StoredRoot,
+  toDerivedCredential,
 } from '../../renewal/derived_credential.ts'
 import type { Renewals } from '../../renewal/renewals.ts'
 
@@ -35,7 +35,7 @@ const AT_ONCE = 8
  *
  * @throws UnreadBefore while some are renewed, StaleSnapshot
  */
-export async function derivedParts(
+export async function deriveParts(
   access: Delivering,
   snapshot: Snapshot,
   token: LiveToken,
@@ -45,7 +45,7 @@ export async function derivedParts(
   const derived: Derived = { values: {}, unavailable: {} }
   const renewing: UnreadBefore[] = []
   const parts = { ...access, snapshot, token, waitFor: (renewal: Promise<void>) => renewal }
-  const usable = Map.groupBy(secrets, ({ policy }) => derivedVariable(policy))
+  const usable = Map.groupBy(secrets, ({ policy }) => readDerivedVariable(policy))
   for (const { key } of usable.get('signs') ?? []) derived.unavailable[key] = 'policy_blocked'
   for (const sealed of usable.get('delivered') ?? []) {
     // Looked up for each, because the cache may wipe a key whenever its workspace changes.
@@ -83,7 +83,7 @@ function openRoot(key: Secret, sealed: SealedSecret): Secret {
 /** The credential, the reason why it is missing, or the renewal to wait for. */
 function tryDerive(parts: DerivedParts, root: StoredRoot): string | Fault | UnreadBefore {
   try {
-    return fromUtf8(derivedCredential(parts, root).reveal()) ?? ''
+    return fromUtf8(toDerivedCredential(parts, root).reveal()) ?? ''
   } catch (error) {
     if (error instanceof Fault || error instanceof UnreadBefore) return error
     throw error

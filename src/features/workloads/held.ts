@@ -3,19 +3,19 @@ import { isSealedHeld, type SealedSecret } from '../../core/crypto/secret_value.
 import type { FaultCode } from '../../core/fault.ts'
 
 /** The named ones that are not delivered, and all that need an approval. */
-export function missingParts(
+export function buildMissingParts(
   names: readonly string[],
   secrets: readonly SealedSecret[],
   ...known: readonly object[]
 ): Record<string, FaultCode> {
-  const held = heldParts(secrets)
+  const held = buildHeldParts(secrets)
   const isKnown = (name: string) => [held, ...known].some((parts) => Object.hasOwn(parts, name))
   const unknown = names.filter((name) => !isKnown(name))
   return { ...held, ...Object.fromEntries(unknown.map((name) => [name, 'unknown_secret'])) }
 }
 
 /** Names and reason of the secrets that no token opens. */
-export function heldParts(secrets: readonly SealedSecret[]): Record<string, FaultCode> {
+export function buildHeldParts(secrets: readonly SealedSecret[]): Record<string, FaultCode> {
   const held = secrets.filter(isSealedHeld)
   return Object.fromEntries(held.map(({ key }) => [key, 'approval_required']))
 }

@@ -3,8 +3,8 @@ import { admitToken } from '../../access/admission.ts'
 import type { Access } from '../../access/index.ts'
 import { requireGrantedNow, snapshotNow } from '../../access/snapshots/snapshot_now.ts'
 import { rateHeaders } from '../../database/limits/rate.ts'
-import { commonHeaders, present } from '../../http/reply.ts'
-import { type RequestContext, type Route, rawRoute } from '../../http/route.ts'
+import { buildCommonHeaders, present } from '../../http/reply.ts'
+import { createRawRoute, type RequestContext, type Route } from '../../http/route.ts'
 import { bearerText } from '../../identity/authenticate.ts'
 import { deliverEnvironment, getToken, getVersion } from './contract.ts'
 import { deliver } from './deliver.ts'
@@ -12,9 +12,9 @@ import type { Delivering } from './derived.ts'
 
 export function workloadRoutes(access: Delivering): Route[] {
   return [
-    rawRoute(deliverEnvironment, (context) => deliver(access, context)),
-    rawRoute(getToken, (context) => describeToken(access, context)),
-    rawRoute(getVersion, (context) => returnVersion(access, context)),
+    createRawRoute(deliverEnvironment, (context) => deliver(access, context)),
+    createRawRoute(getToken, (context) => describeToken(access, context)),
+    createRawRoute(getVersion, (context) => returnVersion(access, context)),
   ]
 }
 
@@ -38,7 +38,7 @@ async function describeToken(
     can_decrypt: !token.isSealed,
     capabilities: [...described.capabilities],
   }
-  return present(getToken, shown, { ...commonHeaders(requestId), ...rateHeaders(rate) })
+  return present(getToken, shown, { ...buildCommonHeaders(requestId), ...rateHeaders(rate) })
 }
 
 /**
@@ -54,5 +54,9 @@ async function returnVersion(
   const text = bearerText(request.headers)
   const { token, rate } = await admitToken(access, getVersion, { text, requestId })
   const { policyVersion: version } = await snapshotNow(access, token)
-  return present(getVersion, { version }, { ...commonHeaders(requestId), ...rateHeaders(rate) })
+  return present(
+    getVersion,
+    { version },
+    { ...buildCommonHeaders(requestId), ...rateHeaders(rate) },
+  )
 }

@@ -1,6 +1,6 @@
 /** The environment of a delivery. */
 import type { Access } from '../../access/index.ts'
-import { outsideScope, type ScopeField } from '../../access/scope.ts'
+import { buildFieldScopeFault, type ScopeField } from '../../access/scope.ts'
 import type { LiveToken } from '../../access/tokens.ts'
 import type { BodyAccount } from '../../core/body_memory.ts'
 import { readBody } from '../../http/request_body.ts'
@@ -25,13 +25,13 @@ export async function readScope(
 
 /** Both must be named, by the token or by the request, and the request cannot leave the token's. */
 export function scopeOf(token: LiveToken, { project_id, environment }: DeliveryScope): Scope {
-  const chosen = (field: ScopeField, own: string | null, named: string | null | undefined) => {
+  const chooseField = (field: ScopeField, own: string | null, named: string | null | undefined) => {
     const value = own ?? named
-    if (!value || (named && named !== value)) throw outsideScope(field, own)
+    if (!value || (named && named !== value)) throw buildFieldScopeFault(field, own)
     return value
   }
   return {
-    projectId: chosen('project_id', token.projectId, project_id),
-    environment: chosen('environment', token.environment, environment),
+    projectId: chooseField('project_id', token.projectId, project_id),
+    environment: chooseField('environment', token.environment, environment),
   }
 }

@@ -41,7 +41,7 @@ export async function leaveAll(leaving: Leaving): Promise<boolean> {
   for (const place of places) {
     if (place.status === 'active' && !(await leave(leaving, place))) orphaned.push(place)
   }
-  if (orphaned.length > 0) throw lastOwner(orphaned)
+  if (orphaned.length > 0) throw buildLastOwnerFault(orphaned)
   return places.length > 0
 }
 
@@ -61,7 +61,7 @@ async function requireUnsigned({ tx }: Leaving, places: readonly Place[]): Promi
   })
 }
 
-function lastOwner(orphaned: readonly Place[]): Fault {
+function buildLastOwnerFault(orphaned: readonly Place[]): Fault {
   return new Fault('last_owner', {
     message: 'Some workspaces would have no owner. Make another member an owner, or delete them.',
     fields: fieldsOf(orphaned),

@@ -30,7 +30,12 @@ import { rekeyRoutes } from './rekey.ts'
 import { removalOf } from './signed_members.ts'
 
 export { leaveAll } from './departure.ts'
-export { activeRoles, type InviteOutcome, invitationChanges, inviteMembers } from './invite.ts'
+export {
+  type InviteOutcome,
+  invitationChanges,
+  inviteMembers,
+  readActiveRoles as activeRoles,
+} from './invite.ts'
 export { createWorkspace, listWorkspaces, type WorkspaceOfPerson } from './memberships.ts'
 export { lockAll, replaceOwn } from './own_keys.ts'
 

@@ -111,7 +111,7 @@ export function invitationChanges(outcomes: readonly InviteOutcome[]): Change[] 
 }
 
 /** The roles in which people of the workspace act already, by address; invitations do not count. */
-export async function activeRoles(
+export async function readActiveRoles(
   tx: Transaction,
   grant: Grant,
   emails: readonly string[],

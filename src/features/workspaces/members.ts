@@ -9,7 +9,7 @@ import { email, isUuid } from '../../core/validation/validate.ts'
 import type { Transaction } from '../../database/open.ts'
 import { lockWorkspace } from '../../database/workspace_lock.ts'
 import type { AuditAction, Change } from '../../http/recorder.ts'
-import { created } from '../../http/reply.ts'
+import { replyCreated } from '../../http/reply.ts'
 import { type Changing, listRoute, type Route, route } from '../../http/route.ts'
 import type { Chain, SignedText } from '../../sigchain/index.ts'
 import type { KeptGrants } from '../agents/index.ts'
@@ -45,7 +45,7 @@ export function memberRoutes(services: SignedServices): Route[] {
         return outcomes
       }
       audit.record(...changes)
-      return created(outcomes)
+      return replyCreated(outcomes)
     }),
     route(changeMemberRole, ({ params: { member }, body, ...changing }) =>
       changeRole(changing, services, { named: member, ...body }),

@@ -14,7 +14,7 @@ import type { Grant } from '../../core/grant.ts'
 import type { Reading } from '../../database/open.ts'
 import { lockWorkspace } from '../../database/workspace_lock.ts'
 import type { Change } from '../../http/recorder.ts'
-import { type Changing, preparedRoute, type Route } from '../../http/route.ts'
+import { type Changing, createPreparedRoute, type Route } from '../../http/route.ts'
 import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'
 import { type RekeyBody, rekeyWorkspace } from './contract.ts'
 import { listWorkspaces } from './memberships.ts'
@@ -50,7 +50,7 @@ type Rekey = Grant<'workspace.update'>
 
 export function rekeyRoutes(services: SignedServices): Route[] {
   return [
-    preparedRoute(
+    createPreparedRoute(
       rekeyWorkspace,
       ({ db, grant, body }) => transactWhenRead(() => prepareRekey(db, services, grant, body)),
       ({ body, prepared, ...changing }) => rekey(changing, services, body, prepared),
@@ -90,14 +90,14 @@ async function rekey(
   if (!(await advanceEpoch(tx, grant, body.epoch))) throw new Fault('epoch_conflict')
 
   const resource = { type: 'workspace', id: grant.workspaceId, name: workspace.name }
-  audit.record({ action: 'workspace.rekeyed', resource }, ...lostGrants(held, body))
+  audit.record({ action: 'workspace.rekeyed', resource }, ...listLostGrants(held, body))
   const [shown] = await listWorkspaces(tx, outer, grant.userId, { workspaceId: grant.workspaceId })
   if (!shown) throw new Fault('not_found')
   return shown
 }
 
 /** Tokens that could open something before and can open nothing now. */
-function lostGrants(held: Holdings, body: RekeyBody): Change[] {
+function listLostGrants(held: Holdings, body: RekeyBody): Change[] {
   const kept = new Set(
     body.tokens.flatMap(({ token_id, envelopes }) => (envelopes.length > 0 ? [token_id] : [])),
   )
@@ -168,7 +168,7 @@ async function sealSecrets(
     rows.push(...(await Promise.all(sealing)))
     length += portion.reduce((sum, { value }) => sum + value.length, 0)
     if (rows.length >= STATEMENT_ROWS || length >= STATEMENT_LENGTH) close()
-    if (slice.isSpent) await slice.next()
+    if (slice.isSpent) await slice.waitForNextSlice()
   }
   if (rows.length > 0) close()
   return sealed

@@ -1,8 +1,8 @@
 /** The content of a rekey, and its checks before anything is written. All checks are pure. */
-import { inSlices, TimeSlice } from '../../core/async/time_slice.ts'
+import { runInSlices, TimeSlice } from '../../core/async/time_slice.ts'
 import { fromBase64 } from '../../core/crypto/encoding.ts'
 import { isSamePolicy, MAX_EPOCH, readValueEpoch } from '../../core/crypto/secret_value.ts'
-import { Fault, type FaultCode, type FieldFault, invalidField } from '../../core/fault.ts'
+import { buildFieldFault, Fault, type FaultCode, type FieldFault } from '../../core/fault.ts'
 import type { Role } from '../../core/grant.ts'
 import { MAX_COMPLAINTS } from '../../core/validation/complaints.ts'
 import { formComplaint } from '../secrets/index.ts'
@@ -76,7 +76,7 @@ export async function requireOnce({
   for (const [index, { envelopes }] of tokens.entries()) {
     const path = `tokens.${index}.envelopes`
     await refuseRepeats(complaints, envelopes, path, (it) => `${it.project_id} ${it.environment}`)
-    await slice.next()
+    await slice.waitForNextSlice()
   }
   await refuseRepeats(complaints, secrets, 'secrets', placeOf)
   await refuseRepeats(complaints, derived, 'derived', placeOf)
@@ -90,7 +90,7 @@ async function refuseRepeats<T>(
   identityOf: (entry: T) => string,
 ): Promise<void> {
   const seen = new Set<string>()
-  await inSlices(entries, (entry, index) => {
+  await runInSlices(entries, (entry, index) => {
     const identity = identityOf(entry)
     if (seen.has(identity)) complaints.add(`${path}.${index}`)
     seen.add(identity)
@@ -103,14 +103,14 @@ export async function requireNextEpoch(
   { epoch, tokens, secrets }: RekeyBody,
 ): Promise<void> {
   if (epoch !== current + 1) throw new Fault('epoch_conflict')
-  if (epoch > MAX_EPOCH) throw invalidField('epoch', `must be at most ${MAX_EPOCH}`)
+  if (epoch > MAX_EPOCH) throw buildFieldFault('epoch', `must be at most ${MAX_EPOCH}`)
   const complaints = new Complaints('is not for the new epoch')
-  await inSlices(tokens, ({ envelopes }, index) => {
+  await runInSlices(tokens, ({ envelopes }, index) => {
     for (const [at, entry] of envelopes.entries()) {
       if ((entry.epoch ?? epoch) !== epoch) complaints.add(`tokens.${index}.envelopes.${at}.epoch`)
     }
   })
-  await inSlices(secrets, ({ value }, index) => {
+  await runInSlices(secrets, ({ value }, index) => {
     if ((epochOf(value) ?? epoch) !== epoch) complaints.add(`secrets.${index}.value`)
   })
   complaints.refuse('epoch_conflict')
@@ -143,12 +143,12 @@ async function requireKnown(
   const require = (isKnown: boolean) => {
     if (!isKnown) throw new Fault('not_found')
   }
-  await inSlices(members, ({ user_id }) => require(held.members.has(user_id)))
-  await inSlices(tokens, ({ token_id, envelopes }) => {
+  await runInSlices(members, ({ user_id }) => require(held.members.has(user_id)))
+  await runInSlices(tokens, ({ token_id, envelopes }) => {
     require(held.tokens.has(token_id))
     for (const { project_id } of envelopes) require(held.projectIds.has(project_id))
   })
-  await inSlices(secrets, ({ project_id }) => require(held.projectIds.has(project_id)))
+  await runInSlices(secrets, ({ project_id }) => require(held.projectIds.has(project_id)))
 }
 
 /** Every member and every secret, and no secret that is not there. */
@@ -160,12 +160,12 @@ async function requireComplete(held: Holdings, { members, secrets }: RekeyBody):
   }
   const surplus = new Complaints('is not a secret of this workspace')
   const named = new Set<string>()
-  await inSlices(secrets, (secret, index) => {
+  await runInSlices(secrets, (secret, index) => {
     const place = placeOf(secret)
     named.add(place)
     if (!held.secrets.has(place)) surplus.add(`secrets.${index}.key`)
   })
-  await inSlices(held.secrets, ([place, { project_id, environment, key }]) => {
+  await runInSlices(held.secrets, ([place, { project_id, environment, key }]) => {
     if (!named.has(place)) missing.add(`secrets.${project_id}.${environment}.${key}`)
   })
   missing.join(surplus).refuse()
@@ -174,7 +174,7 @@ async function requireComplete(held: Holdings, { members, secrets }: RekeyBody):
 /** A rekey changes the key and nothing else: a policy changed on the way would go unnoticed. */
 async function requireSamePolicies(held: Holdings, { secrets }: RekeyBody): Promise<void> {
   const complaints = new Complaints('must equal the stored policy')
-  await inSlices(secrets, (secret, index) => {
+  await runInSlices(secrets, (secret, index) => {
     const stored = held.secrets.get(placeOf(secret))
     if (!stored || !isSamePolicy(stored.policy, secret.policy))
       complaints.add(`secrets.${index}.policy`)
@@ -185,7 +185,7 @@ async function requireSamePolicies(held: Holdings, { secrets }: RekeyBody): Prom
 /** The key that a value is under is never exchanged: tokens cannot read it before, nor after. */
 async function requireForms({ secrets }: RekeyBody): Promise<void> {
   const complaints = new Complaints('')
-  await inSlices(secrets, ({ value, policy }, index) => {
+  await runInSlices(secrets, ({ value, policy }, index) => {
     const message = formComplaint(policy, headOf(value))
     if (message !== null) complaints.add(`secrets.${index}.value`, message)
   })
@@ -195,7 +195,7 @@ async function requireForms({ secrets }: RekeyBody): Promise<void> {
 /** A token is never given more than it was issued for. */
 async function requireWithinScope(held: Holdings, { tokens }: RekeyBody): Promise<void> {
   const complaints = new Complaints('is outside the scope of the token')
-  await inSlices(tokens, ({ token_id, envelopes }, index) => {
+  await runInSlices(tokens, ({ token_id, envelopes }, index) => {
     const scope = held.tokens.get(token_id)
     for (const [at, { project_id, environment }] of envelopes.entries()) {
       const isWithin =

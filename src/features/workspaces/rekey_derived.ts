@@ -26,7 +26,7 @@ export async function sealDerived(
       return { ...row, state: toBase64(await outer.seal('derived.state', workspaceId, place, raw)) }
     })
     sealed.push(JSON.stringify(await Promise.all(rows)))
-    if (slice.isSpent) await slice.next()
+    if (slice.isSpent) await slice.waitForNextSlice()
   }
   return sealed
 }

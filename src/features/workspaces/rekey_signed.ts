@@ -88,7 +88,7 @@ export async function judgeSigned(
       throw refused(path, 'its environment has no stored manifest')
     sent.push({ ...place, ...signed, revision: text.revision })
     notes.push(noteOf(workspaceId, text))
-    if (slice.isSpent) await slice.next()
+    if (slice.isSpent) await slice.waitForNextSlice()
   }
   const missing = [...revisions.keys()].slice(0, 100)
   if (missing.length > 0) {
@@ -149,7 +149,7 @@ async function judgeTokens(
     for (const [at, entry] of envelopes.entries()) {
       const place = { ...sender, tokenId }
       await acceptEnvelope(place, sender.chain, { ...entry, epoch }, `${path}.envelopes.${at}`)
-      await slice.next()
+      await slice.waitForNextSlice()
     }
   }
   return grants

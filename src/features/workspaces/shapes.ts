@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { fromBase64 } from '../../core/crypto/encoding.ts'
 import { isTokenEnvelope } from '../../core/crypto/envelope.ts'
 import { sentPolicy } from '../../core/policy/policy.ts'
-import { base64, email, properName, timestamp } from '../../core/validation/validate.ts'
+import { base64, buildNameSchema, email, timestamp } from '../../core/validation/validate.ts'
 import {
   environment,
   exampleOfForm,
@@ -27,7 +27,7 @@ export const encryptedWorkspaceKey = base64(MAX_ENVELOPE_BYTES, 1).meta({
   examples: [exampleOfForm.envelope],
 })
 
-export const workspaceName = properName(100).meta({ examples: ['Platform'] })
+export const workspaceName = buildNameSchema(100).meta({ examples: ['Platform'] })
 
 /** A workspace as one of its members sees it. */
 export const workspaceShape = z

@@ -64,11 +64,11 @@ export function boundsOf(schema: z.ZodType): Bounds {
 
 function fromJsonSchema(schema: JsonSchema): Bounds {
   const branches = schema.anyOf ?? schema.oneOf
-  if (Array.isArray(branches)) return branches.map(fromJsonSchema).reduce(either)
+  if (Array.isArray(branches)) return branches.map(fromJsonSchema).reduce(uniteBounds)
   if (schema.type === undefined && !('not' in schema)) return unbounded
   const types = new Set(Array.isArray(schema.type) ? schema.type : [schema.type])
   return {
-    text: types.has('string') ? { maxLength: atMost(schema.maxLength) } : null,
+    text: types.has('string') ? { maxLength: capBound(schema.maxLength) } : null,
     number: types.has('number') || types.has('integer'),
     boolean: types.has('boolean'),
     null: types.has('null'),
@@ -78,13 +78,16 @@ function fromJsonSchema(schema: JsonSchema): Bounds {
 }
 
 function listOf({ maxItems, items }: JsonSchema): ListBounds {
-  return { maxItems: atMost(maxItems), items: isSchema(items) ? fromJsonSchema(items) : unbounded }
+  return {
+    maxItems: capBound(maxItems),
+    items: isSchema(items) ? fromJsonSchema(items) : unbounded,
+  }
 }
 
 function objectOf(schema: JsonSchema): ObjectBounds {
   const { maxProperties, properties, required, additionalProperties: others } = schema
   return {
-    maxProperties: isSchema(others) ? atMost(maxProperties) : MAX_NAMES,
+    maxProperties: isSchema(others) ? capBound(maxProperties) : MAX_NAMES,
     properties: new Map(
       Object.entries(properties ?? {}).map(([name, inner]) => [name, fromJsonSchema(inner)]),
     ),
@@ -93,7 +96,7 @@ function objectOf(schema: JsonSchema): ObjectBounds {
   }
 }
 
-function atMost(limit: unknown): number {
+function capBound(limit: unknown): number {
   return typeof limit === 'number' ? limit : Number.POSITIVE_INFINITY
 }
 
@@ -102,7 +105,7 @@ function isSchema(value: unknown): value is JsonSchema {
 }
 
 /** The union of two bounds. */
-function either(a: Bounds, b: Bounds): Bounds {
+function uniteBounds(a: Bounds, b: Bounds): Bounds {
   return {
     text: join(a.text, b.text, (x, y) => ({ maxLength: Math.max(x.maxLength, y.maxLength) })),
     number: a.number || b.number,
@@ -110,31 +113,31 @@ function either(a: Bounds, b: Bounds): Bounds {
     null: a.null || b.null,
     list: join(a.list, b.list, (x, y) => ({
       maxItems: Math.max(x.maxItems, y.maxItems),
-      items: either(x.items, y.items),
+      items: uniteBounds(x.items, y.items),
     })),
-    object: join(a.object, b.object, eitherObject),
+    object: join(a.object, b.object, uniteObjectBounds),
   }
 }
 
-function eitherObject(a: ObjectBounds, b: ObjectBounds): ObjectBounds {
+function uniteObjectBounds(a: ObjectBounds, b: ObjectBounds): ObjectBounds {
   const properties = new Map(a.properties)
   for (const [name, bounds] of b.properties) {
     const other = properties.get(name)
-    properties.set(name, other ? either(other, bounds) : bounds)
+    properties.set(name, other ? uniteBounds(other, bounds) : bounds)
   }
   return {
     maxProperties: Math.max(a.maxProperties, b.maxProperties),
     properties,
     required: a.required.filter((name) => b.required.includes(name)),
-    others: eitherOthers(a.others, b.others),
+    others: uniteOtherBounds(a.others, b.others),
   }
 }
 
-function eitherOthers(
+function uniteOtherBounds(
   a: ObjectBounds['others'],
   b: ObjectBounds['others'],
 ): ObjectBounds['others'] {
-  if (typeof a !== 'string' && typeof b !== 'string') return either(a, b)
+  if (typeof a !== 'string' && typeof b !== 'string') return uniteBounds(a, b)
   if (typeof a !== 'string') return a
   return a === 'ignored' && typeof b === 'string' ? a : b
 }

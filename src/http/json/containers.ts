@@ -3,7 +3,7 @@
  * and dropped. Nesting, duplicate and forbidden keys are checked everywhere, also in dropped parts.
  */
 import { Fault, type FieldFault } from '../../core/fault.ts'
-import { atMostEntries, MAX_COMPLAINTS, pathOf } from '../../core/validation/complaints.ts'
+import { describeMaximumEntries, MAX_COMPLAINTS, pathOf } from '../../core/validation/complaints.ts'
 import type { Bounds, ListBounds, ObjectBounds } from './bounds.ts'
 
 export const MAX_JSON_DEPTH = 32
@@ -65,7 +65,7 @@ export class Containers {
   /** A list or an object begins. */
   open(isObject: boolean): void {
     if (this.#depth >= MAX_JSON_DEPTH) {
-      throw malformed(`The request body is nested deeper than ${MAX_JSON_DEPTH}.`)
+      throw buildMalformedFault(`The request body is nested deeper than ${MAX_JSON_DEPTH}.`)
     }
     this.#begin()
     const container = this.#stack[this.#depth] ?? new Container()
@@ -91,7 +91,7 @@ export class Containers {
   name(name: string): void {
     const top = this.#top
     if (!top) return
-    if (POISONED_KEYS.has(name)) throw malformed('The request body has a forbidden key.')
+    if (POISONED_KEYS.has(name)) throw buildMalformedFault('The request body has a forbidden key.')
     top.count += 1
     top.name = name
     top.bounds = null
@@ -100,7 +100,7 @@ export class Containers {
       this.#endTooLong(top, limit)
       return
     }
-    if (top.names.has(name)) throw malformed('The request body has a duplicate key.')
+    if (top.names.has(name)) throw buildMalformedFault('The request body has a duplicate key.')
     top.names.add(name)
     if (top.object && top.objectBounds) {
       top.bounds = this.#boundsOfField(top.object, top.objectBounds, name)
@@ -178,7 +178,7 @@ export class Containers {
   /** Says so once; nothing more of it is kept. */
   #endTooLong(top: Container, limit: number): void {
     if (top.count > limit + 1 || this.tooLong.length >= MAX_COMPLAINTS) return
-    this.tooLong.push({ path: this.#path(this.#depth - 1), message: atMostEntries(limit) })
+    this.tooLong.push({ path: this.#path(this.#depth - 1), message: describeMaximumEntries(limit) })
     top.list = null
     top.object = null
   }
@@ -201,6 +201,6 @@ export class Containers {
   }
 }
 
-function malformed(message: string): Fault {
+function buildMalformedFault(message: string): Fault {
   return new Fault('malformed_json', { message })
 }

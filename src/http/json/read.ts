@@ -39,7 +39,7 @@ export function readJsonBytes(
 async function readInSlices(bytes: Uint8Array, bounds: Bounds): Promise<ReadJson> {
   const reader = new JsonReader(bytes, bounds)
   const slice = new TimeSlice()
-  while (!reader.read(STEP)) if (slice.isSpent) await slice.next()
+  while (!reader.read(STEP)) if (slice.isSpent) await slice.waitForNextSlice()
   return reader.result
 }
 
@@ -98,7 +98,7 @@ class JsonReader {
   }
 
   #end(): boolean {
-    if (this.#expected !== 'nothing') throw malformed()
+    if (this.#expected !== 'nothing') throw buildMalformedFault()
     return true
   }
 
@@ -125,12 +125,12 @@ class JsonReader {
   }
 
   #close(code: number): void {
-    if (this.#containers.isAtRoot) throw malformed()
+    if (this.#containers.isAtRoot) throw buildMalformedFault()
     const opened = this.#containers.isInObject ? CLOSE_OBJECT : CLOSE_ARRAY
-    if (code !== opened) throw malformed()
+    if (code !== opened) throw buildMalformedFault()
     this.#tokens.take(code)
     this.#containers.close()
-    this.#afterValue()
+    this.#finishValue()
   }
 
   #key(): void {
@@ -149,7 +149,7 @@ class JsonReader {
       this.#expected = code === OPEN_OBJECT ? 'key or }' : 'value or ]'
     } else {
       containers.add(this.#tokens.scalar(code))
-      this.#afterValue()
+      this.#finishValue()
     }
   }
 
@@ -162,16 +162,16 @@ class JsonReader {
       this.#expected = ':'
     } else {
       this.#containers.endText(text)
-      this.#afterValue()
+      this.#finishValue()
     }
     return true
   }
 
-  #afterValue(): void {
+  #finishValue(): void {
     this.#expected = this.#containers.isAtRoot ? 'nothing' : ', or end'
   }
 }
 
-function malformed(): Fault {
+function buildMalformedFault(): Fault {
   return new Fault('malformed_json')
 }

@@ -19,11 +19,11 @@ export function readSmall(bytes: Uint8Array, bounds: Bounds): unknown {
   const text = bytes.length <= SMALL_BODY ? fromUtf8(bytes) : null
   if (text === null) return undefined
   if (text.length > MAX_NUMBER && LONG_NUMBER.test(text)) return undefined
-  const value = parsed(text)
+  const value = parseJson(text)
   return namesIn(value, bounds, 1) === namesWritten(text) ? value : undefined
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -26,7 +26,7 @@ export function jsonResponse(
   }
   const headers = new Headers(init.headers)
   headers.set('content-type', 'application/json;charset=utf-8')
-  return new Response(streamOf(gathered(partsOf(value, DEPTH)), onPiece, onEnd), {
+  return new Response(streamOf(gatherParts(partsOf(value, DEPTH)), onPiece, onEnd), {
     ...init,
     headers,
   })
@@ -69,10 +69,10 @@ function* partsOf(value: unknown, depth: number): Generator<string> {
   } else if (depth === 0 || typeof value !== 'object' || value === null) {
     yield JSON.stringify(value) ?? 'null'
   } else if (Array.isArray(value)) {
-    yield* joined('[', ']', value, (entry) => partsOf(entry, depth - 1))
+    yield* joinEntries('[', ']', value, (entry) => partsOf(entry, depth - 1))
   } else {
     const fields = Object.entries(value).filter(([, field]) => field !== undefined)
-    yield* joined('{', '}', fields, function* ([name, field]) {
+    yield* joinEntries('{', '}', fields, function* ([name, field]) {
       yield `${JSON.stringify(name)}:`
       yield* partsOf(field, depth - 1)
     })
@@ -89,7 +89,7 @@ function* partsOfText(text: string): Generator<string> {
   }
 }
 
-function* joined<T>(
+function* joinEntries<T>(
   open: string,
   close: string,
   entries: readonly T[],
@@ -103,7 +103,7 @@ function* joined<T>(
   yield close
 }
 
-function* gathered(parts: Generator<string>): Generator<string> {
+function* gatherParts(parts: Generator<string>): Generator<string> {
   let piece = ''
   for (const part of parts) {
     piece += part
@@ -124,7 +124,7 @@ function streamOf(
   return new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
-        await slice.next()
+        await slice.waitForNextSlice()
         const next = pieces.next()
         onPiece()
         if (!next.done) return controller.enqueue(encoder.encode(next.value))

@@ -1,6 +1,6 @@
 /** Shared components of the document: the shapes of errors and pages, and headers. */
 
-import { type FaultCode, inWords, messageOf, statusOf } from '../../core/fault.ts'
+import { type FaultCode, formatInWords, messageOf, statusOf } from '../../core/fault.ts'
 import { adviceFor } from '../advice.ts'
 import { forwardFailure } from '../forward_refusal.ts'
 import type { Surface } from '../reply.ts'
@@ -125,7 +125,7 @@ export const responseHeaders: Record<string, Record<string, unknown>> = {
 export function failure(code: FaultCode, shape: FailureShape): Record<string, unknown> {
   const fields =
     code === 'validation_error' ? [{ path: 'name', message: 'is required' }] : undefined
-  const message = inWords(messageOf(code), fields)
+  const message = formatInWords(messageOf(code), fields)
   const asked = code === 'approval_required' ? { approval: EXAMPLE_APPROVAL } : {}
   if (shape === 'resolver') return { error_code: code, message, ...adviceFor(code), ...asked }
   if (shape === 'forward')

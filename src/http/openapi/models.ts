@@ -20,7 +20,7 @@ export class Models {
 
   /** A reference to a zod schema, which gets `name` unless it is a model or a list of models. */
   of(zodSchema: z.ZodType, direction: Direction, name: string): JsonSchema {
-    const { schema, models } = placed(referringSchemaOf(zodSchema, direction))
+    const { schema, models } = placeReferences(referringSchemaOf(zodSchema, direction))
     for (const [known, model] of Object.entries(models)) this.add(known, model)
     return isReference(schema) || isReference(schema.items) ? schema : this.add(name, schema)
   }
@@ -31,7 +31,7 @@ function isReference(schema: unknown): boolean {
 }
 
 /** With the references as the document writes them. */
-function placed<T>(schemas: T): T {
+function placeReferences<T>(schemas: T): T {
   return JSON.parse(JSON.stringify(schemas).replaceAll('"#/$defs/', '"#/components/schemas/'))
 }
 

@@ -49,11 +49,11 @@ function successContent(endpoint: Endpoint, models: Models): Record<string, Cont
   const data = result && models.of(result, 'output', modelName(name, 'Result'))
   const example = result && exampleOf(jsonSchemaOf(result, 'output'))
   if (bare) return { [JSON_TYPE]: { schema: data ?? {}, example: example ?? {} } }
-  return { [JSON_TYPE]: wrapped(endpoint, models, data && { schema: data, example }) }
+  return { [JSON_TYPE]: wrapData(endpoint, models, data && { schema: data, example }) }
 }
 
 /** A result in the envelope of the control plane. */
-function wrapped(endpoint: Endpoint, models: Models, data: Content | undefined): Content {
+function wrapData(endpoint: Endpoint, models: Models, data: Content | undefined): Content {
   const parts: Record<string, Content> = {
     status: { schema: { const: 'success' }, example: 'success' },
     ...(data && { data }),

@@ -6,7 +6,7 @@
  */
 import { z } from 'zod'
 import { TimeSlice } from '../../core/async/time_slice.ts'
-import { type Issue, MAX_COMPLAINTS, prefixed } from '../../core/validation/complaints.ts'
+import { type Issue, MAX_COMPLAINTS, prefixIssue } from '../../core/validation/complaints.ts'
 
 type Outcome = { data: unknown; issues: Issue[] }
 type Schema = z.core.$ZodType
@@ -19,7 +19,7 @@ export function validateLarge(schema: z.ZodType, value: unknown): Promise<Outcom
 }
 
 async function validate(schema: Schema, value: unknown, slice: TimeSlice): Promise<Outcome> {
-  await slice.next()
+  await slice.waitForNextSlice()
   const def = defOf(schema)
   if (value === null || value === undefined) return judge(schema, value)
   if (def.type === 'array' && Array.isArray(value)) return validateList(schema, def, value, slice)
@@ -29,7 +29,7 @@ async function validate(schema: Schema, value: unknown, slice: TimeSlice): Promi
   const inner = innerOf(def)
   if (!inner || !mayHoldList(inner)) return judge(schema, value)
   const outcome = await validate(inner, value, slice)
-  return outcome.issues.length > 0 ? outcome : judge(hollow(schema), outcome.data)
+  return outcome.issues.length > 0 ? outcome : judge(toHollow(schema), outcome.data)
 }
 
 async function validateList(
@@ -44,11 +44,11 @@ async function validateList(
   for (const [index, entry] of value.entries()) {
     const outcome = isDeep ? await validate(element, entry, slice) : judge(element, entry)
     data.push(outcome.data)
-    for (const issue of outcome.issues) issues.push(prefixed(issue, [index]))
+    for (const issue of outcome.issues) issues.push(prefixIssue(issue, [index]))
     if (issues.length >= MAX_COMPLAINTS) break
-    if (slice.isSpent) await slice.next()
+    if (slice.isSpent) await slice.waitForNextSlice()
   }
-  return issues.length > 0 ? { data, issues } : judge(hollow(schema), data)
+  return issues.length > 0 ? { data, issues } : judge(toHollow(schema), data)
 }
 
 async function validateMap(
@@ -65,9 +65,9 @@ async function validateMap(
     Object.assign(data, outcome.data)
     issues.push(...outcome.issues)
     if (issues.length >= MAX_COMPLAINTS) break
-    if (slice.isSpent) await slice.next()
+    if (slice.isSpent) await slice.waitForNextSlice()
   }
-  return issues.length > 0 ? { data, issues } : judge(hollow(schema), data)
+  return issues.length > 0 ? { data, issues } : judge(toHollow(schema), data)
 }
 
 /** Fields that may hold lists one by one, then the rest as a whole. */
@@ -83,11 +83,11 @@ async function validateObject(
     if (!mayHoldList(field)) continue
     const outcome = await validate(field, value[name], slice)
     if (outcome.data !== undefined) data[name] = outcome.data
-    for (const issue of outcome.issues) issues.push(prefixed(issue, [name]))
+    for (const issue of outcome.issues) issues.push(prefixIssue(issue, [name]))
     if (issues.length >= MAX_COMPLAINTS) break
   }
   // Zod's checks of the whole object are for objects with valid fields.
-  const rest = judge(issues.length > 0 ? unchecked(hollow(schema)) : hollow(schema), data)
+  const rest = judge(issues.length > 0 ? toUnchecked(toHollow(schema)) : toHollow(schema), data)
   return { data: rest.data, issues: inOrderOf(Object.keys(shape), [...issues, ...rest.issues]) }
 }
 
@@ -100,7 +100,7 @@ async function validateUnion(
   const errors: Issue[][] = []
   for (const option of options.filter((each) => isOfKind(each, value))) {
     const outcome = await validate(option, value, slice)
-    if (outcome.issues.length === 0) return judge(hollow(schema), outcome.data)
+    if (outcome.issues.length === 0) return judge(toHollow(schema), outcome.data)
     errors.push(outcome.issues)
   }
   if (errors.length === 0) return judge(schema, value)
@@ -164,15 +164,15 @@ const ANYTHING_OR_ABSENT = ANYTHING.optional()
 const hollows = new WeakMap<Schema, Schema>()
 
 /** The schema for entries that are already valid. */
-function hollow(schema: Schema): Schema {
+function toHollow(schema: Schema): Schema {
   const known = hollows.get(schema)
   if (known) return known
-  const made = z.core.clone(schema, hollowDef(defOf(schema)))
+  const made = z.core.clone(schema, toHollowDefinition(defOf(schema)))
   hollows.set(schema, made)
   return made
 }
 
-function hollowDef(def: Def): Def {
+function toHollowDefinition(def: Def): Def {
   switch (def.type) {
     case 'array':
       return { ...def, element: ANYTHING }
@@ -195,7 +195,7 @@ function hollowDef(def: Def): Def {
   }
 }
 
-function unchecked(schema: Schema): Schema {
+function toUnchecked(schema: Schema): Schema {
   return z.core.clone(schema, { ...defOf(schema), checks: [] })
 }
 

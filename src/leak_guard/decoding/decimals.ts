@@ -5,8 +5,8 @@
 import { type Feed, MARGIN } from './feed.ts'
 import { ARRAY, FormSink } from './form_sink.ts'
 import { MappedFeed } from './mapped_feed.ts'
-import { keptAt, type Reading, Stage } from './stage.ts'
-import { endOfStretch, nextStretch } from './stretch.ts'
+import { computeKeptBytes, type Reading, Stage } from './stage.ts'
+import { endOfStretch, findNextStretch } from './stretch.ts'
 
 /** White space between two numbers, at most. */
 const MAX_SPACE = 48
@@ -60,10 +60,10 @@ export class DecimalDecoder {
     this.#reading.sink.work += end - at
     while (at < end) {
       if (this.#isOpen) at = this.#run(at, isLast)
-      else at = this.#begin(nextStretch(bytes, at, end, IS_MEMBER, 1, this.#least), isLast)
+      else at = this.#begin(findNextStretch(bytes, at, end, IS_MEMBER, 1, this.#least), isLast)
     }
     if (isLast) this.#waiting = 0
-    else if (!this.#isOpen) this.#waiting = Math.max(this.#waiting, this.#opening())
+    else if (!this.#isOpen) this.#waiting = Math.max(this.#waiting, this.#findOpening())
     if (this.#isOpen) this.#handOver(isLast)
   }
 
@@ -84,7 +84,7 @@ export class DecimalDecoder {
 
   #open() {
     if (this.#opened) return this.#opened
-    const feed = new MappedFeed(this.#parent, keptAt(this.#depth + 1))
+    const feed = new MappedFeed(this.#parent, computeKeptBytes(this.#depth + 1))
     const isSource = this.#depth === 0
     const sink = isSource ? new FormSink(this.#reading.sink, ARRAY) : this.#reading.sink
     this.#opened = {
@@ -98,10 +98,14 @@ export class DecimalDecoder {
   #begin(from: number, isLast: boolean): number {
     const { bytes, end, floor } = this.#parent
     const until = endOfStretch(bytes, from, end, IS_MEMBER, 1)
-    for (let at = nextComma(bytes, from, until); at < until; at = nextComma(bytes, at + 1, until)) {
+    for (
+      let at = findNextComma(bytes, from, until);
+      at < until;
+      at = findNextComma(bytes, at + 1, until)
+    ) {
       if (!isBetweenNumbers(bytes, at, floor, end)) continue
       const first = bracketBefore(bytes, numberBefore(bytes, at, floor), floor)
-      if (afterSpace(bytes, at + 1, end) < end) {
+      if (skipSpace(bytes, at + 1, end) < end) {
         this.#isOpen = true
         this.#open().feed.clear()
         return first
@@ -135,7 +139,7 @@ export class DecimalDecoder {
   }
 
   /** Bytes at the end that may belong to a run: an opening bracket, the digits of a number. */
-  #opening(): number {
+  #findOpening(): number {
     const { bytes, end, floor } = this.#parent
     let start = end
     while (start > floor && end - start < MAX_DIGITS && isDigit(bytes[start - 1])) start--
@@ -152,7 +156,11 @@ export class DecimalDecoder {
 
 /** Whether an array may begin in a stretch of members, of a text that is here as a whole. */
 export function mayHoldArray(bytes: Uint8Array, from: number, until: number): boolean {
-  for (let at = nextComma(bytes, from, until); at < until; at = nextComma(bytes, at + 1, until)) {
+  for (
+    let at = findNextComma(bytes, from, until);
+    at < until;
+    at = findNextComma(bytes, at + 1, until)
+  ) {
     if (isBetweenNumbers(bytes, at, 0, bytes.length)) return true
   }
   return false
@@ -160,7 +168,7 @@ export function mayHoldArray(bytes: Uint8Array, from: number, until: number): bo
 
 /** Whether the comma at `at` has a number on either side, as far as the text is known. */
 function isBetweenNumbers(bytes: Uint8Array, at: number, floor: number, end: number): boolean {
-  const next = afterSpace(bytes, at + 1, end)
+  const next = skipSpace(bytes, at + 1, end)
   return numberBefore(bytes, at, floor) < at && (next >= end || isDigit(bytes[next]))
 }
 
@@ -168,12 +176,12 @@ type Numeral = { value: number; last: number; following: number; goesOn: boolean
 
 /** Reads a number, perhaps after a bracket, the byte after it, and whether that starts another one. */
 function readNumber(bytes: Uint8Array, from: number, end: number): Numeral {
-  const start = bytes[from] === OPENING ? afterSpace(bytes, from + 1, end) : from
-  const digits = afterDigits(bytes, start, end)
-  const next = afterSpace(bytes, digits, end)
+  const start = bytes[from] === OPENING ? skipSpace(bytes, from + 1, end) : from
+  const digits = skipDigits(bytes, start, end)
+  const next = skipSpace(bytes, digits, end)
   const isComma = next < end && bytes[next] === COMMA_BYTE
   const closes = next < end && bytes[next] === CLOSING
-  const following = isComma ? afterSpace(bytes, next + 1, end) : next
+  const following = isComma ? skipSpace(bytes, next + 1, end) : next
   return {
     value: numberOf(bytes, start, digits),
     last: closes ? next : digits - 1,
@@ -182,7 +190,7 @@ function readNumber(bytes: Uint8Array, from: number, end: number): Numeral {
   }
 }
 
-function nextComma(bytes: Uint8Array, from: number, end: number): number {
+function findNextComma(bytes: Uint8Array, from: number, end: number): number {
   let at = from
   while (at < end && bytes[at] !== COMMA_BYTE) at++
   return at
@@ -203,13 +211,13 @@ function bracketBefore(bytes: Uint8Array, start: number, floor: number): number 
   return at > floor && bytes[at - 1] === OPENING ? at - 1 : start
 }
 
-function afterSpace(bytes: Uint8Array, from: number, end: number): number {
+function skipSpace(bytes: Uint8Array, from: number, end: number): number {
   let at = from
   while (at < end && at - from < MAX_SPACE && isSpace(bytes[at])) at++
   return at
 }
 
-function afterDigits(bytes: Uint8Array, from: number, end: number): number {
+function skipDigits(bytes: Uint8Array, from: number, end: number): number {
   let at = from
   while (at < end && at - from < MAX_DIGITS && isDigit(bytes[at])) at++
   return at

@@ -21,13 +21,13 @@ for (let byte = 0; byte < 256; byte++) {
   if (mayBeInRun(byte) || mayBeInArray(byte)) IS_BORDER[byte] = 0
 }
 
-function nextBorder(bytes: Uint8Array, from: number, to: number): number {
+function findNextBorder(bytes: Uint8Array, from: number, to: number): number {
   let at = from
   while (at < to && IS_BORDER[bytes[at] ?? 0] === 0) at++
   return at
 }
 
-function lastBorder(bytes: Uint8Array, from: number, to: number): number {
+function findLastBorder(bytes: Uint8Array, from: number, to: number): number {
   let at = to - 1
   while (at > from && IS_BORDER[bytes[at] ?? 0] === 0) at--
   return at
@@ -75,16 +75,16 @@ export class Decoders implements StageDecoders {
     const feed = this.#feed
     const { bytes, end } = feed
     let at = from
-    for (let piece = feed.nextCopy(0, LONG_COPY); piece >= 0; ) {
+    for (let piece = feed.getNextCopy(0, LONG_COPY); piece >= 0; ) {
       const copy = feed.copyAt(piece)
-      const first = nextBorder(bytes, copy.at, copy.at + copy.length)
-      const last = lastBorder(bytes, first, copy.at + copy.length)
+      const first = findNextBorder(bytes, copy.at, copy.at + copy.length)
+      const last = findLastBorder(bytes, first, copy.at + copy.length)
       if (first < last) {
         feed.end = first + 1
         this.#scanRuns(at, false)
         at = last
       }
-      piece = feed.nextCopy(piece + 1, LONG_COPY)
+      piece = feed.getNextCopy(piece + 1, LONG_COPY)
     }
     feed.end = end
     this.#scanRuns(at, isLast)
@@ -143,12 +143,12 @@ export class Decoders implements StageDecoders {
     scheme: Scheme,
   ): PackedDecoder | null {
     if (!other?.isOpen) return own
-    const packed = own ?? this.#packed(scheme)
+    const packed = own ?? this.#createPackedDecoder(scheme)
     packed.follow(other)
     return packed
   }
 
-  #packed(scheme: Scheme): PackedDecoder {
+  #createPackedDecoder(scheme: Scheme): PackedDecoder {
     return new PackedDecoder(this.#reading, this.#feed, this.#depth, scheme)
   }
 
@@ -156,18 +156,18 @@ export class Decoders implements StageDecoders {
   readonly #word: RunHandler = (from, to, isContinued, isOpen, isDivided) => {
     if (!isContinued && !isOpen && this.#feed.isCopy(from, to)) return
     this.#base32Runs.scan(this.#feed, from, to, isOpen, this.#thirtyTwo)
-    this.#base64 ??= this.#packed(BASE64)
+    this.#base64 ??= this.#createPackedDecoder(BASE64)
     this.#base64.read(from, to, isContinued, isOpen, isDivided)
   }
 
   readonly #hexadecimal: RunHandler = (from, to, isContinued, isOpen, isDivided) => {
     if (!isContinued && !isOpen && this.#feed.isCopy(from, to)) return
-    this.#hex ??= this.#packed(HEX)
+    this.#hex ??= this.#createPackedDecoder(HEX)
     this.#hex.read(from, to, isContinued, isOpen, isDivided)
   }
 
   readonly #thirtyTwo: RunHandler = (from, to, isContinued, isOpen, isDivided) => {
-    this.#base32 ??= this.#packed(this.#scheme32)
+    this.#base32 ??= this.#createPackedDecoder(this.#scheme32)
     this.#base32.read(from, to, isContinued, isOpen, isDivided)
   }
 }

@@ -95,7 +95,7 @@ class NameTree {
   }
 
   /** The longest name that the bytes begin with: its length times 2^16 and its code point; 0 for none. */
-  longest(bytes: Uint8Array, from: number, end: number): number {
+  findLongestName(bytes: Uint8Array, from: number, end: number): number {
     let node = ROOT
     let found = 0
     for (let at = from; at < end; at++) {

@@ -50,7 +50,12 @@ const FOLLOWS = Uint8Array.from({ length: 256 }, (_, byte) => {
 })
 
 /** Returns the first index from `from` on at which an escape of these kinds may begin, by its first two bytes. */
-export function nextEscape(bytes: Uint8Array, from: number, end: number, kinds: number): number {
+export function findNextEscape(
+  bytes: Uint8Array,
+  from: number,
+  end: number,
+  kinds: number,
+): number {
   for (let at = from; at < end; at++) {
     const kind = (KIND_OF[bytes[at] ?? 0] ?? 0) & kinds
     if (kind === 0) continue
@@ -86,12 +91,12 @@ export class EscapeReader {
   /** Reads two hexadecimal digits of a byte, `skipped` bytes after `at`. */
   #byte(at: number, skipped: number): number {
     this.isByte = true
-    const length = this.#hex(at + skipped, 2)
+    const length = this.#readHex(at + skipped, 2)
     return length > 0 ? skipped + length : length
   }
 
   #backslash(at: number): number {
-    if (at + 1 >= this.#end) return this.#unknown()
+    if (at + 1 >= this.#end) return this.#skipUnknown()
     const letter = this.#bytes[at + 1] ?? 0
     if (letter === LETTER_X) return this.#byte(at, 2)
     if (letter === LETTER_U) return this.#unicode(at)
@@ -103,40 +108,40 @@ export class EscapeReader {
 
   /** `\uXXXX`, with its second half when it is a high surrogate, or `\u{X…}`. */
   #unicode(at: number): number {
-    if (at + 2 >= this.#end) return this.#unknown()
-    if (this.#bytes[at + 2] === 0x7b) return this.#braced(at)
-    const length = this.#hex(at + 2, 4)
+    if (at + 2 >= this.#end) return this.#skipUnknown()
+    if (this.#bytes[at + 2] === 0x7b) return this.#readBraced(at)
+    const length = this.#readHex(at + 2, 4)
     if (length <= 0) return length
     const unit = this.code
     if (unit < 0xd800 || unit > 0xdfff) return 6
     if (unit > 0xdbff) return 0
-    const low = this.#lowSurrogate(at + 6)
+    const low = this.#readLowSurrogate(at + 6)
     if (low <= 0) return low
     this.code = 0x10000 + ((unit - 0xd800) << 10) + (this.code - 0xdc00)
     return 12
   }
 
-  #lowSurrogate(at: number): number {
+  #readLowSurrogate(at: number): number {
     for (const [offset, wanted] of [0x5c, LETTER_U].entries()) {
-      if (at + offset >= this.#end) return this.#unknown()
+      if (at + offset >= this.#end) return this.#skipUnknown()
       if (this.#bytes[at + offset] !== wanted) return 0
     }
-    const length = this.#hex(at + 2, 4)
+    const length = this.#readHex(at + 2, 4)
     return length > 0 && (this.code < 0xdc00 || this.code > 0xdfff) ? 0 : length
   }
 
-  #braced(at: number): number {
+  #readBraced(at: number): number {
     const digits = this.#number(at + 3, 16, 6)
     if (digits <= 0) return digits
     const close = at + 3 + digits
-    if (close >= this.#end) return this.#unknown()
+    if (close >= this.#end) return this.#skipUnknown()
     return this.#bytes[close] === 0x7d && isCharacter(this.code) ? digits + 4 : 0
   }
 
   #reference(at: number): number {
-    if (at + 1 >= this.#end) return this.#unknown()
-    if (this.#bytes[at + 1] !== HASH) return this.#named(at)
-    if (at + 2 >= this.#end) return this.#unknown()
+    if (at + 1 >= this.#end) return this.#skipUnknown()
+    if (this.#bytes[at + 1] !== HASH) return this.#readNamed(at)
+    if (at + 2 >= this.#end) return this.#skipUnknown()
     const isHex = ((this.#bytes[at + 2] ?? 0) | 0x20) === LETTER_X
     const from = at + (isHex ? 3 : 2)
     const digits = this.#number(from, isHex ? 16 : 10, MAX_DIGITS)
@@ -148,20 +153,20 @@ export class EscapeReader {
   }
 
   /** Reads the longest name with a semicolon, or else the longest one that HTML reads without a semicolon. */
-  #named(at: number): number {
+  #readNamed(at: number): number {
     const most = Math.min(this.#end, at + 1 + MAX_ENTITY)
     let next = at + 1
     while (next < most && isAlphanumeric(this.#bytes[next] ?? 0)) next++
     if (next >= this.#end && !this.#isLast) return INCOMPLETE
     if (next < at + 3) return 0
     if (this.#isSemicolon(next)) {
-      const whole = ENTITY_TREE.longest(this.#bytes, at + 1, next)
+      const whole = ENTITY_TREE.findLongestName(this.#bytes, at + 1, next)
       if (whole >>> 16 === next - at - 1) {
         this.code = whole & 0xffff
         return next - at + 1
       }
     }
-    const loose = LOOSE_TREE.longest(this.#bytes, at + 1, next)
+    const loose = LOOSE_TREE.findLongestName(this.#bytes, at + 1, next)
     if (loose === 0) return 0
     this.code = loose & 0xffff
     return (loose >>> 16) + 1
@@ -172,7 +177,7 @@ export class EscapeReader {
   }
 
   /** Reads exactly `digits` hexadecimal digits. */
-  #hex(at: number, digits: number): number {
+  #readHex(at: number, digits: number): number {
     const found = this.#number(at, 16, digits)
     return found > 0 && found < digits ? 0 : found
   }
@@ -193,7 +198,7 @@ export class EscapeReader {
     return most
   }
 
-  #unknown(): number {
+  #skipUnknown(): number {
     return this.#isLast ? 0 : INCOMPLETE
   }
 }

@@ -40,7 +40,7 @@ export interface Feed {
   /** Whether the bytes are those of the parent, unchanged, so that they have been read there. */
   isCopy(from: number, to: number): boolean
   /** Returns the first piece from `piece` on that copies at least `least` bytes of the parent; -1 for none. */
-  nextCopy(piece: number, least: number): number
+  getNextCopy(piece: number, least: number): number
   copyAt(piece: number): Copy
 }
 
@@ -53,7 +53,7 @@ export abstract class Uncopied {
     return false
   }
 
-  nextCopy(_piece: number, _least: number): number {
+  getNextCopy(_piece: number, _least: number): number {
     return -1
   }
 

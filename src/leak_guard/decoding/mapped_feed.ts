@@ -85,7 +85,7 @@ export class MappedFeed implements Feed {
     return this.#last[piece] === COPIED && this.#endOfPiece(piece) >= to
   }
 
-  nextCopy(piece: number, least: number): number {
+  getNextCopy(piece: number, least: number): number {
     for (let at = piece; at < this.#pieces; at++) {
       if (this.#last[at] === COPIED && this.#endOfPiece(at) - (this.#from[at] ?? 0) >= least)
         return at

@@ -8,7 +8,7 @@ import { FormSink, PADDED } from './form_sink.ts'
 import { Digits, PhaseFeed } from './phase_feed.ts'
 import type { RunHandler } from './runs.ts'
 import { BASE32, BASE32_WITHIN, BASE64, HEX, type Scheme } from './schemes.ts'
-import { keptAt, type Reading, Stage } from './stage.ts'
+import { computeKeptBytes, type Reading, Stage } from './stage.ts'
 import { isUniform } from './survey.ts'
 import { TextPhases } from './text_phases.ts'
 
@@ -41,7 +41,7 @@ export class PackedDecoder {
     this.#reading = reading
     this.#parent = parent
     this.#look = LOOKS.get(scheme) ?? lookAt(scheme)
-    this.#digits = new Digits(parent, keptAt(depth + 1))
+    this.#digits = new Digits(parent, computeKeptBytes(depth + 1))
     const isPadded = depth === 0 && scheme.padded
     const sink = isPadded ? new FormSink(reading.sink, PADDED) : reading.sink
     this.#phases = Array.from({ length: scheme.phases }, (_, at) => {

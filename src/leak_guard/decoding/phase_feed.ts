@@ -190,14 +190,14 @@ export class PhaseFeed extends Uncopied implements Feed {
     const { values } = this.#digits
     const { bytes } = this
     let { end, next } = this
-    const half = (at: number) =>
+    const readHalf = (at: number) =>
       ((values[at] ?? 0) << 15) |
       ((values[at + 1] ?? 0) << 10) |
       ((values[at + 2] ?? 0) << 5) |
       (values[at + 3] ?? 0)
     for (let done = 0; done < groups; done++) {
-      const high = half(next)
-      const low = half(next + 4)
+      const high = readHalf(next)
+      const low = readHalf(next + 4)
       bytes[end] = high >>> 12
       bytes[end + 1] = high >>> 4
       bytes[end + 2] = (high << 4) | (low >>> 16)

@@ -4,7 +4,7 @@
  * block is passed on as far as it is known, and continues in the next.
  */
 import type { Feed } from './feed.ts'
-import { endOfStretch, nextStretch } from './stretch.ts'
+import { endOfStretch, findNextStretch } from './stretch.ts'
 
 /**
  * `isContinued`: the run began in an earlier block; `isOpen`: it may continue in the next; `isDivided`: other bytes are
@@ -104,12 +104,12 @@ export class RunScanner {
     let word = this.#word
     let at = from
     while (at < end) {
-      if (word === 0) at = nextStretch(bytes, at, end, CLASS_OF, WORD, least)
+      if (word === 0) at = findNextStretch(bytes, at, end, CLASS_OF, WORD, least)
       const start = at
       at = endOfStretch(bytes, at, end, CLASS_OF, WORD)
       word += at - start
       if (at >= end) break
-      word = word < least ? 0 : this.#afterWord(feed, from, at, word, onWord)
+      word = word < least ? 0 : this.#finishWord(feed, from, at, word, onWord)
       at++
     }
     this.#word = word
@@ -119,7 +119,7 @@ export class RunScanner {
     const { bytes, end } = feed
     let at = from
     while (at < end) {
-      if (this.#hex === 0) at = nextStretch(bytes, at, end, CLASS_OF, HEXADECIMAL, this.#minHex)
+      if (this.#hex === 0) at = findNextStretch(bytes, at, end, CLASS_OF, HEXADECIMAL, this.#minHex)
       at = this.#readHex(feed, from, at, onHex)
     }
   }
@@ -133,14 +133,14 @@ export class RunScanner {
     for (; at < end && kind !== 0; at++) {
       kind = (CLASS_OF[bytes[at] ?? 0] ?? 0) & HEXADECIMAL
       if (kind & HEX_DIGIT) hex = this.#withDigit(feed, from, at, hex, onHex)
-      else hex = hex < 2 ? 0 : this.#afterHex(feed, from, at, hex, onHex)
+      else hex = hex < 2 ? 0 : this.#finishHex(feed, from, at, hex, onHex)
     }
     this.#hex = hex
     return at
   }
 
   /** Handles the byte after a run of digits: continues the run, or hands it over. */
-  #afterWord(feed: Feed, from: number, at: number, word: number, onWord: RunHandler): number {
+  #finishWord(feed: Feed, from: number, at: number, word: number, onWord: RunHandler): number {
     const { bytes } = feed
     const digits = word - this.#line
     const isFeed = bytes[at] === LINE_FEED
@@ -156,7 +156,7 @@ export class RunScanner {
     return 0
   }
 
-  #afterHex(feed: Feed, from: number, at: number, hex: number, onHex: RunHandler): number {
+  #finishHex(feed: Feed, from: number, at: number, hex: number, onHex: RunHandler): number {
     const { bytes } = feed
     const kind = CLASS_OF[bytes[at] ?? 0] ?? 0
     const digits = hex - this.#group

@@ -11,7 +11,7 @@ import { type Feed, MARGIN, MARGIN_UNDECODED } from './feed.ts'
 export const MAX_DEPTH = 2
 
 /** Returns the bytes before a block with places in the answer that are kept, for a text in this layer. */
-export function keptAt(depth: number): number {
+export function computeKeptBytes(depth: number): number {
   return depth < MAX_DEPTH ? MARGIN : MARGIN_UNDECODED
 }
 

@@ -7,7 +7,7 @@
  * Returns the first index from `from` on with `min` bytes of a class, or else the start of the shorter stretch at the
  * end of the bytes.
  */
-export function nextStretch(
+export function findNextStretch(
   bytes: Uint8Array,
   from: number,
   end: number,

@@ -2,10 +2,10 @@
  * Decodes escapes of one or several kinds, and passes on all other bytes. It sleeps while the text has no escapes: its
  * text then equals its parent's, and it continues from there when it wakes.
  */
-import { EscapeReader, INCOMPLETE, KIND_OF, nextEscape } from './escapes_read.ts'
+import { EscapeReader, findNextEscape, INCOMPLETE, KIND_OF } from './escapes_read.ts'
 import { MARGIN } from './feed.ts'
 import { MappedFeed } from './mapped_feed.ts'
-import { keptAt, type Reading, Stage } from './stage.ts'
+import { computeKeptBytes, type Reading, Stage } from './stage.ts'
 
 /** After this many bytes without an escape, nothing depends on the last one, except for open strings. */
 const IDLE_BYTES = 64
@@ -87,16 +87,16 @@ export class UnescapeDecoder {
     const kinds = this.#kinds
     if (end - from > LONG && !INTRODUCERS.some((byte) => nextOf(bytes, byte, from) < end))
       return false
-    for (let at = nextEscape(bytes, from, end, kinds); at < end; ) {
+    for (let at = findNextEscape(bytes, from, end, kinds); at < end; ) {
       if (this.#reader.read(at, end, isLast) !== 0) return true
-      at = nextEscape(bytes, at + 1, end, kinds)
+      at = findNextEscape(bytes, at + 1, end, kinds)
     }
     return false
   }
 
   #open(): Opened {
     if (this.#opened) return this.#opened
-    const feed = new MappedFeed(this.#parent.feed, keptAt(this.#depth + 1))
+    const feed = new MappedFeed(this.#parent.feed, computeKeptBytes(this.#depth + 1))
     const stage = new Stage(this.#reading, feed, this.#depth + 1)
     this.#opened = { feed, stage }
     return this.#opened
@@ -107,8 +107,8 @@ export class UnescapeDecoder {
     const reader = this.#reader
     const kinds = this.#kinds
     let literal = from
-    let at = nextEscape(bytes, from, end, kinds)
-    for (; at < end; at = nextEscape(bytes, at, end, kinds)) {
+    let at = findNextEscape(bytes, from, end, kinds)
+    for (; at < end; at = findNextEscape(bytes, at, end, kinds)) {
       const length = reader.read(at, end, isLast)
       this.#reading.sink.work += ESCAPE_WORK
       if (length === INCOMPLETE) break

@@ -5,7 +5,7 @@
  */
 import { type Feed, MARGIN } from './feed.ts'
 import { MappedFeed } from './mapped_feed.ts'
-import { keptAt, type Reading, Stage } from './stage.ts'
+import { computeKeptBytes, type Reading, Stage } from './stage.ts'
 
 const SPACE = 0x20
 const NEAR = 32
@@ -69,7 +69,7 @@ export class Utf16Decoder {
 
   #open() {
     if (this.#opened) return this.#opened
-    const feed = new MappedFeed(this.#parent, keptAt(this.#depth))
+    const feed = new MappedFeed(this.#parent, computeKeptBytes(this.#depth))
     this.#opened = { feed, stage: new Stage(this.#reading, feed, this.#depth) }
     return this.#opened
   }
@@ -80,7 +80,7 @@ export class Utf16Decoder {
     let at = from
     while (at < end) {
       // The character before the next zero is the only one here that can begin a run.
-      const zero = nextZero(bytes, at, end)
+      const zero = findNextZero(bytes, at, end)
       at = Math.max(at, zero - 1)
       // Two characters with their zeros begin a run.
       const shortest = 2 * this.#width
@@ -127,7 +127,7 @@ export class Utf16Decoder {
 }
 
 /** The native search is faster for many bytes. */
-function nextZero(bytes: Uint8Array, from: number, end: number): number {
+function findNextZero(bytes: Uint8Array, from: number, end: number): number {
   let at = from
   for (const near = Math.min(end, from + NEAR); at < near; at++) if (bytes[at] === 0) return at
   if (at === end) return end

@@ -84,7 +84,7 @@ export class Candidates {
     let taken = parent ? parent.#fresh : 0
     // If the parent has unread entries, search the copies, too.
     const copies = parent !== undefined && !parent.#hasUnread
-    for (let piece = copies ? feed.nextCopy(0, least) : -1; piece >= 0; ) {
+    for (let piece = copies ? feed.getNextCopy(0, least) : -1; piece >= 0; ) {
       const copy = feed.copyAt(piece)
       // The parent's windows that end in its margin are those of an earlier block.
       const known = Math.max(back, MARGIN - copy.first)
@@ -93,7 +93,7 @@ export class Candidates {
         at = copy.at + copy.length
         if (parent) taken = this.#take(parent, taken, copy)
       }
-      piece = feed.nextCopy(piece + 1, least)
+      piece = feed.getNextCopy(piece + 1, least)
     }
     this.#scanBytes(feed, at, feed.end)
   }

@@ -143,7 +143,7 @@ export class Finder {
     }
     const { lengthOf, labels } = this.#sought.patterns.parts
     const label = labels[this.#best - 1]
-    if (label) this.#found(feed, lengthOf[this.#best - 1] ?? 0, label)
+    if (label) this.#recordFound(feed, lengthOf[this.#best - 1] ?? 0, label)
     return true
   }
 
@@ -163,7 +163,7 @@ export class Finder {
 
   #probe(feed: Feed, middle: number, length: number): void {
     const { powersA, powersB } = this.#sought.patterns.parts
-    const found = this.#beginning(feed, length, powersA[middle] ?? 0, powersB[middle] ?? 0)
+    const found = this.#findBeginning(feed, length, powersA[middle] ?? 0, powersB[middle] ?? 0)
     this.#credit--
     if (found > 0) this.#best = found
     if (found < 0) this.#high = middle - 1
@@ -180,12 +180,12 @@ export class Finder {
     const { checkpointsA, checkpointsB } = this.#sought.patterns
     const powerA = checkpointsA[exponent] ?? 0
     const powerB = checkpointsB[exponent] ?? 0
-    if (this.#beginning(feed, length, powerA, powerB) >= 0) return true
+    if (this.#findBeginning(feed, length, powerA, powerB) >= 0) return true
     this.#limit = length
     return false
   }
 
-  #beginning(feed: Feed, length: number, powerA: number, powerB: number): number {
+  #findBeginning(feed: Feed, length: number, powerA: number, powerB: number): number {
     const { index } = this.#queue
     const tape = this.#tape
     this.#sink.work += PROBE_WORK + tape.extend(feed, this.#queue.count, index + length)
@@ -199,7 +199,7 @@ export class Finder {
     const available = this.#queue.count - this.#queue.index
     const longest = this.#sought.patterns.longestOf(this.#queue.group)
     if (longest > available && !isLast) return false
-    this.#found(feed, Math.min(longest, available), UNREAD)
+    this.#recordFound(feed, Math.min(longest, available), UNREAD)
     return true
   }
 
@@ -214,7 +214,7 @@ export class Finder {
     return true
   }
 
-  #found(feed: Feed, length: number, label: Label): void {
+  #recordFound(feed: Feed, length: number, label: Label): void {
     const { index, start, count } = this.#queue
     const end = index + length
     if (end <= this.#covered) return

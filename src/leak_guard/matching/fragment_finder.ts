@@ -1,6 +1,6 @@
 /** Finds fragments in the answer itself. */
 import type { Feed } from '../decoding/feed.ts'
-import { nextStretch } from '../decoding/stretch.ts'
+import { findNextStretch } from '../decoding/stretch.ts'
 import { GEAR } from './fingerprint.ts'
 import {
   BESIDE,
@@ -59,7 +59,7 @@ export class FragmentFinder {
     const { bytes, end } = feed
     this.#looked = -1
     for (let at = from; at < end; ) {
-      if (this.#run === 0) at = nextStretch(bytes, at, end, IS_RUN, 1, FRAGMENT)
+      if (this.#run === 0) at = findNextStretch(bytes, at, end, IS_RUN, 1, FRAGMENT)
       at = this.#readRun(feed, at)
     }
     this.#handOver(feed.startOf(end), isLast)

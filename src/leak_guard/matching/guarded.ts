@@ -54,7 +54,7 @@ export class Collection {
 
   /** Adds a value of at least `least` characters and all texts that are guarded with it. */
   addValue({ name, bytes }: NamedBytes, least: number): void {
-    const text = trimmed(latin1(bytes))
+    const text = trimAsciiSpace(toLatin1(bytes))
     if (charactersOf(text) < least) return
     this.holdsEscape ||= holdsEscape(toBytes(text))
     this.#addText(text, name)
@@ -68,7 +68,7 @@ export class Collection {
   /** Adds a used value that is too short to be guarded otherwise. */
   addShort({ name, bytes }: NamedBytes): void {
     if (!mayBeShort(bytes)) return
-    const text = trimmed(latin1(bytes))
+    const text = trimAsciiSpace(toLatin1(bytes))
     const count = charactersOf(text)
     if (count < MIN_USED || count >= MIN_VALUE) return
     this.holdsEscape ||= holdsEscape(toBytes(text))
@@ -77,7 +77,7 @@ export class Collection {
 
   /** Adds bytes made of a value, unchanged; base64 also without its padding. */
   addMade({ name, bytes, hasFragments, sent }: MadeBytes): void {
-    const text = latin1(bytes)
+    const text = toLatin1(bytes)
     for (const form of new Set([text, text.replace(/={1,2}$/, '')])) {
       if (form.length >= MIN_USED) this.#add(form, name)
       if (sent !== undefined) this.#sent.set(form, sent)
@@ -96,7 +96,7 @@ export class Collection {
     let done = 0
     for (const [text, names] of this.#texts) {
       if (text.length < least) continue
-      const sorted = names.length > 1 ? names.toSorted(byBytes) : names
+      const sorted = names.length > 1 ? names.toSorted(compareByBytes) : names
       const sent = this.#sent.get(text)
       const key = [...sorted, sent].join('\0')
       const label = labels.get(key) ?? { names: sorted, ...(sent === undefined ? {} : { sent }) }
@@ -187,7 +187,7 @@ function leavesOf(text: string): string[] | null {
     const waiting: unknown[] = [JSON.parse(Buffer.from(text, 'latin1').toString())]
     while (waiting.length > 0) {
       const next = waiting.pop()
-      if (typeof next === 'string') leaves.push(latin1(Buffer.from(next)).trim())
+      if (typeof next === 'string') leaves.push(toLatin1(Buffer.from(next)).trim())
       else if (typeof next === 'object' && next !== null) {
         for (const child of Object.values(next)) waiting.push(child)
       }
@@ -219,12 +219,12 @@ export function charactersOf(text: string): number {
 }
 
 /** Without ASCII white space at either end: the others are no single bytes. */
-function trimmed(text: string): string {
+function trimAsciiSpace(text: string): string {
   return text.replace(/^[\t-\r ]+/, '').replace(/(?<![\t-\r ])[\t-\r ]+$/, '')
 }
 
 /** Texts are held one character for each byte while they are taken apart. */
-function latin1(bytes: Uint8Array): string {
+function toLatin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 }
 
@@ -232,6 +232,6 @@ export function toBytes(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, 'latin1'))
 }
 
-function byBytes(a: string, b: string): number {
+function compareByBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

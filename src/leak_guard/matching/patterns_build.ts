@@ -161,12 +161,12 @@ function addPattern(
 }
 
 function addBeginning(built: Patterns, group: number, lanes: Lanes, at: number): void {
-  const within = longestWithin(built, group, lanes, at)
+  const within = findLongestPrefix(built, group, lanes, at)
   lanes.add(built.parts.beginnings, at, within)
 }
 
 /** The longest string, plus 1, with which the first `limit` bytes begin; 0 for none. */
-function longestWithin(built: Patterns, group: number, lanes: Lanes, limit: number): number {
+function findLongestPrefix(built: Patterns, group: number, lanes: Lanes, limit: number): number {
   const { groupFirst, groupCount, lengths, beginnings } = built.parts
   let low = groupFirst[group] ?? 0
   let high = low + (groupCount[group] ?? 0) - 1

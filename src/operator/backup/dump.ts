@@ -1,8 +1,8 @@
 /** The lines of a backup, from one snapshot: a simultaneous write is included completely or not at all. */
 import type { Sql, TransactionSql } from 'postgres'
 import { version } from '../../../package.json'
-import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
-import { KEY_CHECK, SEALED, sealedUnder } from '../../database/schema/sealed.ts'
+import { parseOuterKeys } from '../../core/crypto/outer_keys.ts'
+import { KEY_CHECK, SEALED, selectOuterKeyId } from '../../database/schema/sealed.ts'
 import type { BackupTable } from './expected.ts'
 import { type BackupSums, FORMAT, type Header, sealOf } from './format.ts'
 import { makeTextsExact, readTable, tablesOf } from './rows.ts'
@@ -16,8 +16,8 @@ export async function dump(
   { sql, encryptionKey, now }: Source,
   take: (text: string) => Promise<void>,
 ): Promise<Dumped> {
-  const [primary] = outerKeysIn(encryptionKey)
-  return await inSnapshot(sql, async (tx) => {
+  const [primary] = parseOuterKeys(encryptionKey)
+  return await readInSnapshot(sql, async (tx) => {
     const contents = await contentsOf(tx)
     const header = await headerOf(tx, { contents, primary: primary.id, now })
     const hasher = new Bun.CryptoHasher('sha256')
@@ -38,7 +38,7 @@ export async function dump(
 }
 
 /** Reads everything from one snapshot, with each row as its text in the backup. */
-export async function inSnapshot<T>(
+export async function readInSnapshot<T>(
   sql: Sql,
   work: (tx: TransactionSql) => Promise<T>,
 ): Promise<T> {
@@ -64,7 +64,7 @@ async function headerOf(
   tx: TransactionSql,
   { contents: { tables, migrations }, primary, now }: Made,
 ): Promise<Header> {
-  const used = await usedKeys(tx, tables)
+  const used = await listUsedKeys(tx, tables)
   return {
     format: FORMAT,
     version,
@@ -75,14 +75,14 @@ async function headerOf(
   }
 }
 
-async function usedKeys(tx: TransactionSql, tables: readonly BackupTable[]): Promise<string[]> {
+async function listUsedKeys(tx: TransactionSql, tables: readonly BackupTable[]): Promise<string[]> {
   // An older schema may not have all of them.
   const names = new Set(tables.map(({ name }) => name))
   const parts = [...SEALED, KEY_CHECK]
     .filter(({ table }) => names.has(table))
     .map(
       ({ table, column }) =>
-        `select ${sealedUnder(column)} as id from ${table} where ${column} is not null`,
+        `select ${selectOuterKeyId(column)} as id from ${table} where ${column} is not null`,
     )
   const rows = await tx.unsafe<{ id: string }[]>(`${parts.join(' union ')} order by id`)
   return rows.map(({ id }) => id)

@@ -14,7 +14,7 @@ const CHANGES = /^(create|drop) table "?(\w+)"?/gim
 type Expected = ReadonlyMap<string, string[] | null>
 
 /** The `format_type` of each table's columns; null for an older schema, because its columns are not listed here. */
-export async function expectedTables(tx: TransactionSql): Promise<Expected> {
+export async function readExpectedTables(tx: TransactionSql): Promise<Expected> {
   const [made] = await tx`select to_regclass('cloakroom_migrations') is not null as yes`
   if (!made?.yes) return new Map()
   const rows = await tx<{ name: string }[]>`select name from cloakroom_migrations`

@@ -46,7 +46,7 @@ export function encrypterFor(recipients: readonly string[]): Encrypter | null {
  */
 export async function writeWhole<T>(path: string, write: (part: string) => Promise<T>): Promise<T> {
   const demandNone = () => {
-    if (existsSync(path)) throw existing(path)
+    if (existsSync(path)) throw buildExistingProblem(path)
   }
   demandNone()
   // Another process that removes the `.part` file creates its own, and this one finds its file missing.
@@ -66,7 +66,7 @@ export async function writeWhole<T>(path: string, write: (part: string) => Promi
   }
 }
 
-function existing(path: string): BackupProblem {
+function buildExistingProblem(path: string): BackupProblem {
   return statSync(path).isDirectory()
     ? new BackupProblem('file_exists', `${path} is a folder`, null, `pass a file: ${path}/backup`)
     : new BackupProblem(
@@ -97,7 +97,7 @@ export async function writeLines<T>(
   const file = createWriteStream(path, { flags: 'wx', mode: 0o600 })
   const compressed = lines.pipe(createGzip({ level: 1 }))
   const written = encrypter
-    ? encrypted(encrypter, compressed).then((stream) => pipeline(stream, file))
+    ? encryptStream(encrypter, compressed).then((stream) => pipeline(stream, file))
     : pipeline(compressed, file)
   // A full disk also ends `produce`, which would otherwise wait forever.
   const failed = written.then(() => new Promise<never>(() => {}))
@@ -119,7 +119,7 @@ export async function writeLines<T>(
   }
 }
 
-async function encrypted(encrypter: Encrypter, source: Readable): Promise<Readable> {
+async function encryptStream(encrypter: Encrypter, source: Readable): Promise<Readable> {
   const stream = await encrypter.encrypt(webStream(source))
   return Readable.from(stream)
 }
@@ -149,19 +149,19 @@ export async function* linesOf(
       }
       pieces.push(Buffer.from(chunk.subarray(from)))
       length += chunk.length - from
-      if (length > MAX_LINE_BYTES) throw damagedBackup('a line is too long')
+      if (length > MAX_LINE_BYTES) throw buildDamagedProblem('a line is too long')
     }
   } catch (error) {
-    throw error instanceof BackupProblem ? error : damagedBackup('it cannot be read', error)
+    throw error instanceof BackupProblem ? error : buildDamagedProblem('it cannot be read', error)
   }
-  if (length > 0) throw damagedBackup('it is truncated')
+  if (length > 0) throw buildDamagedProblem('it is truncated')
 }
 
 async function openPlain(path: string, identities: readonly string[]): Promise<Readable> {
   const start = await startOf(path)
   const source = createReadStream(path)
   const isAge = start.subarray(0, AGE.length).toString('latin1') === AGE
-  const compressed = isAge ? await decrypted(source, { start, identities }) : source
+  const compressed = isAge ? await decryptStream(source, { start, identities }) : source
   const plain = createGunzip()
   // An error reaches the reader of the pipeline's end.
   pipeline(compressed, plain).catch(() => {})
@@ -183,11 +183,11 @@ async function startOf(path: string): Promise<Buffer> {
   }
 }
 
-async function decrypted(
+async function decryptStream(
   source: Readable,
   { start, identities }: { start: Buffer; identities: readonly string[] },
 ): Promise<Readable> {
-  if (!start.includes('\n---')) throw damagedBackup('its header is incomplete')
+  if (!start.includes('\n---')) throw buildDamagedProblem('its header is incomplete')
   if (identities.length === 0) {
     throw new BackupProblem(
       'usage',
@@ -216,6 +216,6 @@ export async function identitiesIn(path: string): Promise<string[]> {
   throw new BackupProblem('invalid_file', `${path} has no valid age key`)
 }
 
-export function damagedBackup(why: string, cause?: unknown): BackupProblem {
+export function buildDamagedProblem(why: string, cause?: unknown): BackupProblem {
   return new BackupProblem('invalid_file', `the backup is invalid: ${why}`, cause)
 }

@@ -9,7 +9,7 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
-import { type OuterKeyEntry, outerKeysIn } from '../../core/crypto/outer_keys.ts'
+import { type OuterKeyEntry, parseOuterKeys } from '../../core/crypto/outer_keys.ts'
 import { hkdf } from '../../core/crypto/primitives.ts'
 import { BackupProblem } from './problem.ts'
 
@@ -43,7 +43,7 @@ export type BackupSums = z.output<typeof sumsShape>['sums']
 
 /** @throws BackupProblem unless all keys that the backup needs are given */
 export function backupKeyOf({ keys }: Pick<Header, 'keys'>, encryptionKey: string): OuterKeyEntry {
-  const given = outerKeysIn(encryptionKey)
+  const given = parseOuterKeys(encryptionKey)
   const missing = keys.filter((id) => !given.some((key) => key.id === id))
   const first = given.find(({ id }) => id === keys[0])
   if (missing.length === 0 && first) return first

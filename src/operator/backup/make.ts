@@ -9,7 +9,7 @@ import { openLog } from '../../core/log.ts'
 import { requireCluster } from '../../database/embedded/data_directory.ts'
 import { DataDirectoryError } from '../../database/embedded/open.ts'
 import { requireEncryptionKey } from '../../database/keys/key_check.ts'
-import { pendingMigrations } from '../../database/migrations/migrate.ts'
+import { countPendingMigrations } from '../../database/migrations/migrate.ts'
 import { OlderSchema } from '../../database/migrations/schema_error.ts'
 import { type Connection, openDatabase } from '../../database/open.ts'
 import { requireKeys } from '../../database/prepare.ts'
@@ -77,7 +77,7 @@ export async function withDatabase<T>(
     throw new BackupProblem('failed', `${error.message} ${inUse}`, error)
   })
   try {
-    const pending = await pendingMigrations(connection.sql)
+    const pending = await countPendingMigrations(connection.sql)
     if (pending === null || (pending > 0 && !mayBeOlder)) throw new OlderSchema(pending)
     // With an older schema, the start that migrates it counts the rows under SECRET_KEY.
     if (pending === 0) await requireKeys(connection.db, { ...config, ROLE: 'all' }, log)

@@ -9,7 +9,7 @@ import { type Config, ConfigError } from '../../core/config/config.ts'
 import { withSecretFiles } from '../../core/config/secret_files.ts'
 import { CLUSTER } from '../../database/embedded/data_directory.ts'
 import { withConnection } from '../connection.ts'
-import { contentsOf, inSnapshot } from './dump.ts'
+import { contentsOf, readInSnapshot } from './dump.ts'
 import type { BackupSums } from './format.ts'
 import { emptyTables } from './load.ts'
 import { withDatabase } from './make.ts'
@@ -38,7 +38,7 @@ async function moveFrom(
 ): Promise<Moved> {
   // The lock of the embedded database excludes other processes.
   const isServer = source.DB_HOST !== undefined
-  return await inSnapshot(sql, async (tx) => {
+  return await readInSnapshot(sql, async (tx) => {
     if (isServer) await (dryRun ? demandRest(tx) : takeAlone(tx))
     const contents = await contentsOf(tx)
     const sums: BackupSums = {}
@@ -100,7 +100,9 @@ function targetOf(config: Config, to: string): Config {
       'usage',
       'the target must be postgres://user@host:port/database, or a directory',
     )
-  const [database, user, password] = [url.pathname.slice(1), url.username, url.password].map(plain)
+  const [database, user, password] = [url.pathname.slice(1), url.username, url.password].map(
+    decodePart,
+  )
   const mode = url.searchParams.get('sslmode') ?? config.DB_SSLMODE
   return {
     ...config,
@@ -108,13 +110,13 @@ function targetOf(config: Config, to: string): Config {
     DB_PORT: Number(url.port || 5432),
     DB_NAME: database,
     DB_USER: user,
-    DB_PASSWORD: password || givenPassword(),
+    DB_PASSWORD: password || readGivenPassword(),
     DB_SSLMODE: SSL_MODES.find((known) => known === mode) ?? 'verify-full',
     DB_WAIT_SECONDS: 0,
   }
 }
 
-function plain(part: string): string {
+function decodePart(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch {
@@ -123,7 +125,7 @@ function plain(part: string): string {
 }
 
 /** From the environment or a file, like the server's password. Everybody on the machine could see it in the URL. */
-function givenPassword(): string | undefined {
+function readGivenPassword(): string | undefined {
   const { env, problems } = withSecretFiles(process.env, ['PGPASSWORD'])
   if (problems.length > 0) throw new ConfigError(problems)
   return env.PGPASSWORD

@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 import { migrations } from '../../database/migrations/migrate.ts'
 import type { Dumped } from './dump.ts'
-import { damagedBackup } from './file.ts'
+import { buildDamagedProblem } from './file.ts'
 import {
   type BackupSums,
   backupKeyOf,
@@ -31,22 +31,23 @@ export async function readBackup(
   take: TakeRows = async () => {},
 ): Promise<VerifiedBackup> {
   const reader = new Reader(lines)
-  const header = headerIn(await reader.next())
+  const header = headerIn(await reader.readNextLine())
   const key = backupKeyOf(header, encryptionKey)
   const sums: BackupSums = {}
-  let line = await reader.next()
+  let line = await reader.readNextLine()
   for (const { name } of header.tables) {
-    if (line !== JSON.stringify({ table: name })) throw damagedBackup('its table order is wrong')
+    if (line !== JSON.stringify({ table: name }))
+      throw buildDamagedProblem('its table order is wrong')
     const { tally, next } = await readTable(reader, (rows) => take(name, rows))
     sums[name] = tally.sum()
     line = next
   }
   const received = parse(sumsShape, line)
   if (JSON.stringify(received) !== JSON.stringify({ sums }))
-    throw damagedBackup('its sums are wrong')
+    throw buildDamagedProblem('its sums are wrong')
   const digest = reader.digest()
-  if (!isAuthentic(parse(sealShape, await reader.next()), digest, key))
-    throw damagedBackup('its MAC does not match: it was altered, or created with another key')
+  if (!isAuthentic(parse(sealShape, await reader.readNextLine()), digest, key))
+    throw buildDamagedProblem('its MAC does not match: it was altered, or created with another key')
   await reader.end()
   return { header, sums, digest }
 }
@@ -59,9 +60,9 @@ class Reader {
     this.#lines = lines
   }
 
-  async next(): Promise<string> {
+  async readNextLine(): Promise<string> {
     const { done, value } = await this.#lines.next()
-    if (done) throw damagedBackup('it is truncated')
+    if (done) throw buildDamagedProblem('it is truncated')
     this.#hasher.update(`${value}\n`)
     return value
   }
@@ -72,7 +73,7 @@ class Reader {
   }
 
   async end(): Promise<void> {
-    if (!(await this.#lines.next()).done) throw damagedBackup('it has data after its end')
+    if (!(await this.#lines.next()).done) throw buildDamagedProblem('it has data after its end')
   }
 }
 
@@ -82,11 +83,12 @@ async function readTable(reader: Reader, take: (rows: string[]) => Promise<void>
   let rows: string[] = []
   let size = 0
   for (;;) {
-    const line = await reader.next()
+    const line = await reader.readNextLine()
     const isRow = line.startsWith('"')
     if (isRow) {
       const row = rowIn(line)
-      if (tally.add(row) !== `${line}\n`) throw damagedBackup('a row is not in canonical form')
+      if (tally.add(row) !== `${line}\n`)
+        throw buildDamagedProblem('a row is not in canonical form')
       rows.push(row)
       size += row.length
     }
@@ -106,13 +108,13 @@ function rowIn(line: string): string {
   } catch {
     // Reported below.
   }
-  throw damagedBackup('a row cannot be read')
+  throw buildDamagedProblem('a row cannot be read')
 }
 
 function headerIn(line: string): Header {
   const format = /^\{"format":"(cloakroom backup \d{1,9})"/.exec(line)?.[1]
-  if (format === undefined) throw damagedBackup('it has no backup header')
-  if (format !== FORMAT) throw later(format)
+  if (format === undefined) throw buildDamagedProblem('it has no backup header')
+  if (format !== FORMAT) throw buildLaterProblem(format)
   const header = parse(headerShape, line)
   const unknown = header.migrations.findIndex(({ name, sha256 }, index) => {
     const ours = migrations[index]
@@ -120,11 +122,11 @@ function headerIn(line: string): Header {
     return ours?.name !== name || hash !== sha256
   })
   const name = header.migrations[unknown]?.name
-  if (name !== undefined) throw later(`schema ${name}, version ${header.version}`)
+  if (name !== undefined) throw buildLaterProblem(`schema ${name}, version ${header.version}`)
   return header
 }
 
-function later(what: string): BackupProblem {
+function buildLaterProblem(what: string): BackupProblem {
   return new BackupProblem(
     'invalid_file',
     `the backup was created by another, probably later, version (${what}): restore it with that version`,
@@ -138,5 +140,5 @@ function parse<T>(shape: z.ZodType<T>, line: string): T {
   } catch {
     // Reported below.
   }
-  throw damagedBackup('a line has an invalid format')
+  throw buildDamagedProblem('a line has an invalid format')
 }

@@ -14,7 +14,7 @@ export async function requireBackupRoom(sql: Sql, folder: string): Promise<void>
   const least = (row?.bytes ?? 0) * LEAST_SHARE
   const free = freeBytesOf(folder)
   if (free >= least) return
-  throw noRoom(
+  throw buildNoRoomProblem(
     `in ${folder}: it needs at least ${megabytes(least)} MB, but has ${megabytes(free)} MB`,
   )
 }
@@ -23,10 +23,10 @@ export async function requireBackupRoom(sql: Sql, folder: string): Promise<void>
 export function asDiskFull(error: unknown, path: string): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (!['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code)) return error
-  return noRoom(`for ${path} (${code}): the incomplete file was removed`, error)
+  return buildNoRoomProblem(`for ${path} (${code}): the incomplete file was removed`, error)
 }
 
-function noRoom(where: string, cause?: unknown): BackupProblem {
+function buildNoRoomProblem(where: string, cause?: unknown): BackupProblem {
   return new BackupProblem('disk_full', `there is not enough space ${where}`, cause)
 }
 

@@ -5,8 +5,8 @@
 import type { TransactionSql } from 'postgres'
 import {
   type BackupTable,
-  expectedTables,
   type FoundTable,
+  readExpectedTables,
   requireAsMade,
   tablesNamed,
 } from './expected.ts'
@@ -36,7 +36,7 @@ export async function tablesOf(
   tx: TransactionSql,
   own?: readonly string[],
 ): Promise<BackupTable[]> {
-  const expected = own === undefined ? await expectedTables(tx) : tablesNamed(own)
+  const expected = own === undefined ? await readExpectedTables(tx) : tablesNamed(own)
   const names = JSON.stringify([...expected.keys()])
   const found = await tx<FoundTable[]>`
     select c.relname as name, c.relnamespace::regnamespace::text as schema, c.relpersistence as persistence,
@@ -58,10 +58,10 @@ export async function tablesOf(
     where contype = 'f' and conrelid <> confrelid
       and conrelid in (select to_regclass(quote_ident(own)) from json_array_elements_text(${names}::text::json) own)`
   const tables = found.map(({ name, columns, order }) => ({ name, columns, order }))
-  return inOrder(tables, references)
+  return sortTables(tables, references)
 }
 
-function inOrder(
+function sortTables(
   tables: readonly BackupTable[],
   references: readonly { from: string; to: string }[],
 ): BackupTable[] {
@@ -89,7 +89,7 @@ export async function readTable(
   take: (rows: string[], lines: string[]) => Promise<void> = async () => {},
 ): Promise<Sum> {
   const tally = new Tally()
-  const query = `select length::int, case when length <= ${MAX_ROW_BYTES} then row end as row from ${quoted(table.name)} t
+  const query = `select length::int, case when length <= ${MAX_ROW_BYTES} then row end as row from ${quoteName(table.name)} t
     cross join lateral (select t::text as row offset 0) made cross join lateral (select octet_length(row) as length offset 0) measured
     order by ${table.order}`
   for await (const found of tx.unsafe<Measured[]>(query).cursor(ROWS_AT_ONCE)) {
@@ -98,7 +98,7 @@ export async function readTable(
     await take(rows, lines)
   }
   const sum = tally.sum()
-  const counting = `select count(*)::float8 as rows from ${quoted(table.name)}`
+  const counting = `select count(*)::float8 as rows from ${quoteName(table.name)}`
   const [counted] = await tx.unsafe<{ rows: number }[]>(counting)
   if (counted?.rows !== sum.rows)
     throw new BackupProblem(
@@ -120,8 +120,8 @@ function refuse(table: string, length: number): never {
 /** Inserts rows in the text form of `readTable`. */
 export async function insertRows(tx: TransactionSql, { name }: BackupTable, rows: string[]) {
   await tx.unsafe(
-    `insert into ${quoted(name)} select (made.r).* from json_array_elements_text($1::text::json) as line
-      cross join lateral (select line::${quoted(name)} as r offset 0) made`,
+    `insert into ${quoteName(name)} select (made.r).* from json_array_elements_text($1::text::json) as line
+      cross join lateral (select line::${quoteName(name)} as r offset 0) made`,
     [JSON.stringify(rows)],
   )
 }
@@ -139,12 +139,12 @@ export async function withoutTriggers(
   for (const { name } of tables) {
     const triggers = await tx<{ tgname: string; tgenabled: string }[]>`
       select tgname, tgenabled::text from pg_trigger
-      where tgrelid = ${quoted(name)}::text::regclass and not tgisinternal`
+      where tgrelid = ${quoteName(name)}::text::regclass and not tgisinternal`
     for (const { tgname, tgenabled } of triggers) {
       const how = ENABLED[tgenabled]
-      if (how) back.push(`alter table ${quoted(name)} ${how} trigger ${quoted(tgname)}`)
+      if (how) back.push(`alter table ${quoteName(name)} ${how} trigger ${quoteName(tgname)}`)
     }
-    await tx.unsafe(`alter table ${quoted(name)} disable trigger user`)
+    await tx.unsafe(`alter table ${quoteName(name)} disable trigger user`)
   }
   await work()
   for (const statement of back) await tx.unsafe(statement)
@@ -156,7 +156,7 @@ export async function findRows(
   tables: readonly BackupTable[],
 ): Promise<string | null> {
   for (const { name } of tables) {
-    const [row] = await tx.unsafe(`select 1 from ${quoted(name)} limit 1`)
+    const [row] = await tx.unsafe(`select 1 from ${quoteName(name)} limit 1`)
     if (row) return name
   }
   return null
@@ -171,7 +171,7 @@ export function areSame(some: readonly Shape[], others: readonly Shape[]): boole
 
 type Shape = Pick<BackupTable, 'name' | 'columns'>
 
-function quoted(name: string): string {
+function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 

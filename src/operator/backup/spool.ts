@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { describeError } from '../../core/log.ts'
 import { SPOOL_PREFIX } from '../../database/embedded/data_directory.ts'
-import { notUnderstood, type OperatorHandler, type Surroundings } from '../operator_socket.ts'
+import { type OperatorHandler, replyNotUnderstood, type Surroundings } from '../operator_socket.ts'
 import { BackupProblem } from './problem.ts'
 import { asDiskFull } from './room.ts'
 import { backUpServer } from './source.ts'
@@ -35,7 +35,7 @@ export function backupHandler({ connection, config, log, now }: Surroundings): O
   }
   return async (body) => {
     const parsed = request.safeParse(body)
-    if (!parsed.success) return notUnderstood()
+    if (!parsed.success) return replyNotUnderstood()
     return await spool(parsed.data.recipients).catch((error: unknown) => {
       log.error('backup failed', describeError(error))
       const problem = error instanceof BackupProblem ? error : null

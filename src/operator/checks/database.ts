@@ -5,7 +5,7 @@ import type { Config } from '../../core/config/config.ts'
 import { openLog } from '../../core/log.ts'
 import { CLUSTER } from '../../database/embedded/data_directory.ts'
 import { DataDirectoryError } from '../../database/embedded/open.ts'
-import { pendingMigrations } from '../../database/migrations/migrate.ts'
+import { countPendingMigrations } from '../../database/migrations/migrate.ts'
 import type { Connection } from '../../database/open.ts'
 import { requireKeys } from '../../database/prepare.ts'
 import { withConnection } from '../connection.ts'
@@ -28,7 +28,7 @@ export async function checkDatabase(config: Config): Promise<string> {
 }
 
 async function describe({ sql, db, location }: Connection, config: Config): Promise<string> {
-  const pending = await pendingMigrations(sql)
+  const pending = await countPendingMigrations(sql)
   if (pending === null) return `${location}: no tables yet; the first start creates them`
   if (pending > 0) return `${location}: the next start applies ${pending} migrations`
   await requireKeys(db, config, openLog('error'))

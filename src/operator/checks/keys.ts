@@ -1,5 +1,5 @@
 /** Checks which keys of the server are in use, and which could be removed. */
-import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
+import { parseOuterKeys } from '../../core/crypto/outer_keys.ts'
 import { Pepper } from '../../core/crypto/pepper.ts'
 import { countMadeBy } from '../../database/keys/secret_key_check.ts'
 import { CHECK_COUNT, countByKey, countUnder, UNKNOWN } from '../rekey_outer/counts.ts'
@@ -16,12 +16,12 @@ export const keyChecks: readonly Check<Patient>[] = [
 ]
 
 async function checkOuter({ connection, config }: Patient): Promise<Found> {
-  const [first, ...others] = outerKeysIn(config.ENCRYPTION_KEY)
+  const [first, ...others] = parseOuterKeys(config.ENCRYPTION_KEY)
   const counts = await countByKey(connection.sql, config.ENCRYPTION_KEY)
-  const under = (wanted: string) => countUnder(counts, (id) => id === wanted)
-  const unknown = under(UNKNOWN)
+  const countKeysUnder = (wanted: string) => countUnder(counts, (id) => id === wanted)
+  const unknown = countKeysUnder(UNKNOWN)
   const said = [first, ...others]
-    .map(({ id }) => `${id} seals ${count(under(id), 'row')}`)
+    .map(({ id }) => `${id} seals ${count(countKeysUnder(id), 'row')}`)
     .join(', ')
   if (unknown > 0)
     return fail(
@@ -30,7 +30,7 @@ async function checkOuter({ connection, config }: Patient): Promise<Found> {
         ? 'restore the missing key; cloakroom rekey-outer --dry-run lists the rows'
         : 'restore the missing key: the server and rekey-outer cannot start without it',
     )
-  if (others.some(({ id }) => under(id) > 0))
+  if (others.some(({ id }) => countKeysUnder(id) > 0))
     return warn(said, 'run cloakroom rekey-outer; it reports when the old key can be removed')
   if (others.length > 0)
     return warn(

@@ -14,7 +14,7 @@ const IS_SIGNED = (id: string) => `substring(${id}::text from 15 for 1) = '8'`
 const days = (number: number) => `interval '${number * 24} hours'`
 
 export const peopleChecks: readonly Check<Patient>[] = [
-  counting({
+  createCountingCheck({
     name: 'tokens_without_end',
     docs: TOKENS,
     counted: `tokens where ${LIVE} and expires_at is null`,
@@ -23,7 +23,7 @@ export const peopleChecks: readonly Check<Patient>[] = [
     many: 'tokens never expire',
     todo: 'ask members to revoke them and issue others with --expires-in-days',
   }),
-  counting({
+  createCountingCheck({
     name: 'tokens_ending',
     docs: TOKENS,
     counted: `tokens where ${LIVE} and expires_at <= ${NOW} + ${days(SOON_DAYS)}`,
@@ -32,7 +32,7 @@ export const peopleChecks: readonly Check<Patient>[] = [
     many: `tokens expire within ${SOON_DAYS} days`,
     todo: 'ask members to issue new ones; cloakroom token list shows when each expires',
   }),
-  counting({
+  createCountingCheck({
     name: 'tokens_ended',
     docs: TOKENS,
     counted: `tokens where revoked_at is null and expires_at <= ${NOW} and expires_at > ${NOW} - ${days(SOON_DAYS)}`,
@@ -41,7 +41,7 @@ export const peopleChecks: readonly Check<Patient>[] = [
     many: `tokens expired in the last ${SOON_DAYS} days`,
     todo: 'check that nobody uses them: their calls return 401',
   }),
-  counting({
+  createCountingCheck({
     name: 'tokens_unused',
     docs: TOKENS,
     counted: `tokens where ${LIVE} and last_used_at is null and created_at < ${NOW} - ${days(UNUSED_DAYS)}
@@ -51,7 +51,7 @@ export const peopleChecks: readonly Check<Patient>[] = [
     many: `tokens older than ${UNUSED_DAYS} days were never used`,
     todo: 'ask members to revoke unneeded tokens: cloakroom token revoke',
   }),
-  counting({
+  createCountingCheck({
     name: 'rekey',
     docs: 'docs/guides/teams.md#remove-someone',
     counted: 'workspaces where rekey_required',
@@ -60,7 +60,7 @@ export const peopleChecks: readonly Check<Patient>[] = [
     many: 'workspaces have a key that a former member may know',
     todo: 'ask an admin to run cloakroom workspace rekey',
   }),
-  counting({
+  createCountingCheck({
     name: 'plain_workspaces',
     docs: SIGNED,
     counted: `workspaces where not ${IS_SIGNED('id')}`,
@@ -70,7 +70,7 @@ export const peopleChecks: readonly Check<Patient>[] = [
     todo: 'ask members to move to a new workspace: cloakroom workspace create',
   }),
   { name: 'unsigned_rows', docs: SIGNED, run: checkUnsigned },
-  counting({
+  createCountingCheck({
     name: 'members',
     docs: SIGNED,
     counted: `(select distinct m.user_id from memberships m join users u on u.id = m.user_id
@@ -85,7 +85,15 @@ export const peopleChecks: readonly Check<Patient>[] = [
 type Counted = Record<'name' | 'docs' | 'counted' | 'well' | 'one' | 'many' | 'todo', string>
 
 /** Warns of the rows in `counted`. */
-function counting({ name, docs, counted, well, one, many, todo }: Counted): Check<Patient> {
+function createCountingCheck({
+  name,
+  docs,
+  counted,
+  well,
+  one,
+  many,
+  todo,
+}: Counted): Check<Patient> {
   const run = async (patient: Patient) => {
     const { found } = await ask<'found'>(
       patient,

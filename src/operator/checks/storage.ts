@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { CLUSTER } from '../../database/embedded/data_directory.ts'
-import { pendingMigrations } from '../../database/migrations/migrate.ts'
+import { countPendingMigrations } from '../../database/migrations/migrate.ts'
 import { BackupProblem } from '../backup/problem.ts'
 import { tablesOf } from '../backup/rows.ts'
 import { type Check, type Found, fail, type Patient, warn } from './check.ts'
@@ -21,7 +21,7 @@ export const storageChecks: readonly Check<Patient>[] = [
 ]
 
 async function checkSchema({ connection: { sql } }: Patient): Promise<Found> {
-  const pending = await pendingMigrations(sql)
+  const pending = await countPendingMigrations(sql)
   if (pending !== 0)
     return warn(
       `${count(pending ?? 0, 'migration')} of this version are not applied`,

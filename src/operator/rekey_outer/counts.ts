@@ -1,7 +1,7 @@
 /** Counts blobs by their outer layer key. */
 import type { Sql } from 'postgres'
-import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
-import { KEY_CHECK, SEALED, sealedUnder } from '../../database/schema/sealed.ts'
+import { parseOuterKeys } from '../../core/crypto/outer_keys.ts'
+import { KEY_CHECK, SEALED, selectOuterKeyId } from '../../database/schema/sealed.ts'
 import { withLongLockTimeout } from './reseal.ts'
 
 /** Counts rows with an unknown key ID. These IDs are untrusted, so they are not listed individually. */
@@ -14,10 +14,10 @@ export const CHECK_COUNT = `${KEY_CHECK.table}.${KEY_CHECK.column}`
 export type KeyCounts = Record<string, Record<string, number>>
 
 export async function countByKey(sql: Sql, encryptionKey: string): Promise<KeyCounts> {
-  const known = outerKeysIn(encryptionKey).map(({ id }) => `'${id}'`)
+  const known = parseOuterKeys(encryptionKey).map(({ id }) => `'${id}'`)
   const counts: KeyCounts = {}
   for (const { table, column } of [...SEALED, KEY_CHECK]) {
-    const id = sealedUnder(column)
+    const id = selectOuterKeyId(column)
     const rows = await withLongLockTimeout(sql, (tx) =>
       tx.unsafe<{ key: string; count: number }[]>(
         `select case when ${id} in (${known}) then ${id} else '${UNKNOWN}' end as key, count(*)::float8 as count

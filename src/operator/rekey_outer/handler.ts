@@ -1,8 +1,8 @@
 /** Runs rekey-outer in the process with the embedded database, and streams progress as JSON lines. */
 import { z } from 'zod'
-import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
+import { parseOuterKeys } from '../../core/crypto/outer_keys.ts'
 import { describeError } from '../../core/log.ts'
-import { notUnderstood, type OperatorHandler, type Surroundings } from '../operator_socket.ts'
+import { type OperatorHandler, replyNotUnderstood, type Surroundings } from '../operator_socket.ts'
 import { RekeyProblem } from './problem.ts'
 import { rekey } from './rekey.ts'
 
@@ -19,7 +19,7 @@ export function rekeyHandler({ connection, config, log, now }: Surroundings): Op
   let since: number | null = null
   return async (body, ended) => {
     const parsed = request.safeParse(body)
-    if (!parsed.success) return notUnderstood()
+    if (!parsed.success) return replyNotUnderstood()
     const { key, ...wanted } = parsed.data
     const refused = refusal(key, encryptionKey, since)
     if (refused !== null) return new Response(refused, { status: 409 })
@@ -47,7 +47,7 @@ export function rekeyHandler({ connection, config, log, now }: Surroundings): Op
 const SEE_LOG = 'it failed; see the server log'
 
 function refusal(key: string, encryptionKey: string, since: number | null): string | null {
-  const [{ id }] = outerKeysIn(encryptionKey)
+  const [{ id }] = parseOuterKeys(encryptionKey)
   if (id !== key)
     return `nothing was done: the server's first key is ${id}, not ${key}; restart it first`
   if (since === null) return null

@@ -2,7 +2,7 @@
 
 import type { Sql } from 'postgres'
 import type { Config } from '../../core/config/config.ts'
-import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
+import { parseOuterKeys } from '../../core/crypto/outer_keys.ts'
 import { nameWithKeys } from '../../database/keys/live_keys.ts'
 import { lockHolder } from '../../database/lock_holder.ts'
 import type { Connection } from '../../database/open.ts'
@@ -32,7 +32,7 @@ export async function rekeyOuter(
     const isPooled = config.DB_LISTEN_HOST !== undefined
     const work = () => rekey({ ...source, isPooled, onProgress, signal }, wanted)
     // No other process has the embedded database open, and it has no second connection.
-    return isEmbedded ? work() : alone(source, work)
+    return isEmbedded ? work() : runExclusively(source, work)
   })
 }
 
@@ -41,7 +41,7 @@ async function ask(
   wanted: WantedRekey,
   onProgress: OnProgress,
 ): Promise<RekeyResult | null> {
-  const [{ id: key }] = outerKeysIn(config.ENCRYPTION_KEY)
+  const [{ id: key }] = parseOuterKeys(config.ENCRYPTION_KEY)
   const answer = await askServer(config.DATA_DIR, 'rekey-outer', { ...wanted, key })
   if (answer === null) return null
   if (!answer.ok || answer.body === null) throw new RekeyProblem(await answer.text())
@@ -88,7 +88,7 @@ type Database = Pick<Connection, 'sql' | 'connectBesides'> & { encryptionKey: st
  *
  * @throws RekeyProblem
  */
-async function alone<T>(
+async function runExclusively<T>(
   { sql, connectBesides, encryptionKey }: Database,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -102,14 +102,14 @@ async function alone<T>(
         { cause: error },
       )
     })
-    if (!row?.mine) throw new RekeyProblem(await inUse(sql))
+    if (!row?.mine) throw new RekeyProblem(await describeOtherSessions(sql))
     return await work()
   } finally {
     await holding.end({ timeout: 5 })
   }
 }
 
-async function inUse(sql: Sql): Promise<string> {
+async function describeOtherSessions(sql: Sql): Promise<string> {
   const holder = await lockHolder(sql, ADVISORY_LOCK)
   const who = holder
     ? `backend ${holder.pid} of PostgreSQL, from ${holder.place}, since ${holder.since}`

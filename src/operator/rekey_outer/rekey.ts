@@ -4,9 +4,9 @@
  * the first key are not changed.
  */
 import type { Sql } from 'postgres'
-import { outerKeysIn } from '../../core/crypto/outer_keys.ts'
+import { parseOuterKeys } from '../../core/crypto/outer_keys.ts'
 import { OuterLayer } from '../../core/crypto/outer_layer.ts'
-import { type LiveKeys, liveKeys } from '../../database/keys/live_keys.ts'
+import { type LiveKeys, listLiveKeys } from '../../database/keys/live_keys.ts'
 import { KEY_CHECK, SEALED, type SealedColumn } from '../../database/schema/sealed.ts'
 import { countByKey, countUnder, type KeyCounts } from './counts.ts'
 import { RekeyProblem } from './problem.ts'
@@ -57,7 +57,7 @@ const MAX_NAMED = 100
 /** @throws RekeyProblem if a process does not have the new key; the signal's reason when ended */
 export async function rekey(source: Source, wanted: WantedRekey): Promise<RekeyResult> {
   const { sql, encryptionKey, onProgress } = source
-  const [{ id: key }] = outerKeysIn(encryptionKey)
+  const [{ id: key }] = parseOuterKeys(encryptionKey)
   await demandKeyEverywhere(source, key)
   const before = await countByKey(sql, encryptionKey)
   onProgress({ event: 'started', key, rows: before })
@@ -80,7 +80,7 @@ export async function rekey(source: Source, wanted: WantedRekey): Promise<RekeyR
 
 /** A process without the key could no longer decrypt rows. */
 async function demandKeyEverywhere({ sql, isPooled }: Source, key: string): Promise<void> {
-  const without = (await liveKeys(sql, isPooled)).filter(({ ids }) => !ids.includes(key))
+  const without = (await listLiveKeys(sql, isPooled)).filter(({ ids }) => !ids.includes(key))
   if (without.length === 0) return
   const isOld = without.some(({ ids }) => ids.length === 0)
   throw new RekeyProblem(
@@ -138,8 +138,8 @@ async function needOf(
   { sql, encryptionKey, isPooled }: Source,
   rows: KeyCounts,
 ): Promise<Pick<RekeyResult, 'unused_keys' | 'needed_keys'>> {
-  const [, ...others] = outerKeysIn(encryptionKey)
-  const live = await liveKeys(sql, isPooled)
+  const [, ...others] = parseOuterKeys(encryptionKey)
+  const live = await listLiveKeys(sql, isPooled)
   const needed: RekeyResult['needed_keys'] = {}
   for (const { id } of others) {
     if (countUnder(rows, (used) => used === id) > 0) needed[id] = 'rows'

@@ -6,7 +6,7 @@ import type { Sql, TransactionSql } from 'postgres'
 import { toBase64 } from '../../core/crypto/encoding.ts'
 import type { OuterLayer, OuterPart, Stored } from '../../core/crypto/outer_layer.ts'
 import { sha256 } from '../../core/crypto/primitives.ts'
-import { KEY_CHECK, type SealedColumn, sealedUnder } from '../../database/schema/sealed.ts'
+import { KEY_CHECK, type SealedColumn, selectOuterKeyId } from '../../database/schema/sealed.ts'
 
 /** A row with a blob that is not sealed with the first key. */
 export type Row = Stored & { primaryKey: string[]; salt: string }
@@ -32,7 +32,7 @@ export function withLongLockTimeout<T>(
 
 /** SQL: whether a row of `t` is not under the key of that id. */
 export function isElsewhere({ column }: Pick<SealedColumn, 'column'>, key: string): string {
-  return `t.${column} is not null and ${sealedUnder(`t.${column}`)} <> '${key}'`
+  return `t.${column} is not null and ${selectOuterKeyId(`t.${column}`)} <> '${key}'`
 }
 
 /** The next rows in the order of the primary key. */
@@ -157,7 +157,7 @@ export async function resealCheck({
   const made = toBase64(await outer.sealCheck())
   const { count } = await sql.begin((tx) =>
     tx.unsafe(
-      `update ${table} set ${column} = decode($1::text, 'base64') where ${sealedUnder(column)} <> '${key}'`,
+      `update ${table} set ${column} = decode($1::text, 'base64') where ${selectOuterKeyId(column)} <> '${key}'`,
       [made],
     ),
   )

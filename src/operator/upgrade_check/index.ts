@@ -7,15 +7,15 @@ import type { TransactionSql } from 'postgres'
 import { type Config, ConfigError } from '../../core/config/config.ts'
 import { OuterLayer } from '../../core/crypto/outer_layer.ts'
 import { openLog } from '../../core/log.ts'
-import { announcedVersions } from '../../database/announced.ts'
+import { readAnnouncedVersions } from '../../database/announced.ts'
 import { RESERVE_BYTES } from '../../database/embedded/upkeep.ts'
 import { requireEncryptionKey } from '../../database/keys/key_check.ts'
 import { effectsOf } from '../../database/migrations/effects.ts'
 import {
-  appliedIn,
   type Migration,
   migrations,
   pendingOf,
+  readApplied,
 } from '../../database/migrations/migrate.ts'
 import type { Database } from '../../database/open.ts'
 import { requireKeys } from '../../database/prepare.ts'
@@ -51,9 +51,9 @@ type Place = { config: Config; tx: TransactionSql; db: Database }
 
 /** Gathers facts. Those that were found are kept if a later step fails. */
 async function gather(facts: UpgradeFacts, { config, tx, db }: Place): Promise<void> {
-  const applied = await appliedIn(tx)
+  const applied = await readApplied(tx)
   facts.schema.database = applied?.at(-1)?.name ?? null
-  facts.processes = await announcedVersions(tx)
+  facts.processes = await readAnnouncedVersions(tx)
   if (applied === null) return
   const pending = pendingOf(applied)
   const sizes = await sizesIn(tx)
@@ -67,7 +67,7 @@ async function gather(facts: UpgradeFacts, { config, tx, db }: Place): Promise<v
   const written = 2 * [...worked.values()].reduce((sum, bytes) => sum + bytes, 0)
   const reserve = config.DB_HOST === undefined ? RESERVE_BYTES : 0
   if (pending.length > 0) facts.space.needed_bytes = written + reserve
-  facts.backup.newest = await lastBackup(tx)
+  facts.backup.newest = await readLastBackup(tx)
   // With an older schema, the start that migrates it counts the rows under SECRET_KEY.
   if (pending.length === 0) await requireKeys(db, config, openLog('error'))
   else await requireEncryptionKey(db, OuterLayer.parse(config.ENCRYPTION_KEY))
@@ -96,7 +96,7 @@ async function sizesIn(tx: TransactionSql): Promise<Map<string, number>> {
 }
 
 /** The column exists since 0018. */
-async function lastBackup(tx: TransactionSql): Promise<string | null> {
+async function readLastBackup(tx: TransactionSql): Promise<string | null> {
   const [row] = await tx<{ at: string | null }[]>`
     select to_jsonb(i) ->> 'backed_up_at' as at from instance i`
   return row?.at ?? null

@@ -15,18 +15,18 @@ type Look<T> = (tx: TransactionSql, db: Database) => Promise<T>
 
 /** @throws Failed, and the errors of a start */
 export async function lookAt<T>(config: Config, look: Look<T>): Promise<T | null> {
-  if (config.DB_HOST !== undefined) return await reading(config, look)
+  if (config.DB_HOST !== undefined) return await readWithFallback(config, look)
   const root = resolve(config.DATA_DIR)
   if (!existsSync(join(root, CLUSTER))) return null
   const copy = copyOf(root)
   try {
-    return await reading({ ...config, DATA_DIR: copy }, look)
+    return await readWithFallback({ ...config, DATA_DIR: copy }, look)
   } finally {
     rmSync(copy, { recursive: true, force: true })
   }
 }
 
-function reading<T>(config: Config, look: Look<T>): Promise<T> {
+function readWithFallback<T>(config: Config, look: Look<T>): Promise<T> {
   return withServerDatabase(config, ({ sql }) =>
     sql
       .begin('isolation level repeatable read read only', async (tx) => ({

@@ -47,7 +47,8 @@ function warningsOf({ pending, space, backup, processes }: UpgradeFacts, now: nu
     works_through
       .filter(({ bytes }) => bytes > LARGE_BYTES)
       .map(
-        ({ table, bytes }) => `${name} scans ${table} (${inMib(bytes)}) and blocks writes to it`,
+        ({ table, bytes }) =>
+          `${name} scans ${table} (${formatMebibytes(bytes)}) and blocks writes to it`,
       ),
   )
   const breaking = pending.filter(({ breaks_older }) => breaks_older).map(({ name }) => name)
@@ -62,7 +63,7 @@ function warningsOf({ pending, space, backup, processes }: UpgradeFacts, now: nu
       : []),
     ...(isLow
       ? [
-          `the upgrade may need ${inMib(space.needed_bytes)}, but only ${inMib(space.free_bytes ?? 0)} are free`,
+          `the upgrade may need ${formatMebibytes(space.needed_bytes)}, but only ${formatMebibytes(space.free_bytes ?? 0)} are free`,
         ]
       : []),
     ...(isOld ? [`back up first: ${ageOf(backup.newest, now)}`] : []),
@@ -74,7 +75,7 @@ export function reportLines(report: UpgradeReport, now: number): string {
   const { schema, warnings, problems } = report
   const isUnseen = schema.database === null && problems.length > 0
   return [
-    ...(isUnseen ? [] : found(report, now)),
+    ...(isUnseen ? [] : describeFindings(report, now)),
     ...warnings.map((text) => ['WARNING', text]),
     ...problems.map((text) => ['FAILED', text]),
   ]
@@ -82,12 +83,14 @@ export function reportLines(report: UpgradeReport, now: number): string {
     .join('')
 }
 
-function found(
+function describeFindings(
   { schema, pending, space, backup, processes }: UpgradeReport,
   now: number,
 ): string[][] {
   const free =
-    space.free_bytes === null ? 'free space unknown' : `${inMib(space.free_bytes)} are free`
+    space.free_bytes === null
+      ? 'free space unknown'
+      : `${formatMebibytes(space.free_bytes)} are free`
   return [
     ['schema', `${schema.database ?? 'none'}; this program has ${schema.program}`],
     ['migrations', pending.length === 0 ? 'none pending' : `${pending.length} pending`],
@@ -95,9 +98,9 @@ function found(
       '',
       `${name}: ${[...new Set(does)].join(', ')} (${WAITS[blocks]})`,
     ]),
-    ['space', `about ${inMib(space.needed_bytes)} needed, ${free}`],
+    ['space', `about ${formatMebibytes(space.needed_bytes)} needed, ${free}`],
     ['backup', ageOf(backup.newest, now)],
-    ['processes', processes.map(inWords).join(', ') || 'none that reports its version'],
+    ['processes', processes.map(formatAnnounced).join(', ') || 'none that reports its version'],
   ]
 }
 
@@ -107,7 +110,7 @@ const WAITS = {
   everybody: 'blocks these tables',
 }
 
-function inWords({ version, processes }: Announced): string {
+function formatAnnounced({ version, processes }: Announced): string {
   return `${processes} of ${version ?? 'an unknown version'}`
 }
 
@@ -116,6 +119,6 @@ function ageOf(newest: string | null, now: number): string {
   return `the newest scheduled backup is ${Math.floor((now - Date.parse(newest)) / 3_600_000)} hours old`
 }
 
-function inMib(bytes: number): string {
+function formatMebibytes(bytes: number): string {
   return `${Math.ceil(bytes / 1024 / 1024)} MiB`
 }

@@ -4,9 +4,9 @@ import type { BodyAccount } from '../../core/body_memory.ts'
 import type { Bytes } from '../../core/crypto/encoding.ts'
 import type { CallDeadline } from '../deadline.ts'
 import { type AnswerGuard, type GuardedBodyKind, OBJECT, PART, type StreamGuard } from '../guard.ts'
-import { breakingFault } from './breaking.ts'
-import { decodedBody } from './decoded_body.ts'
-import { bounded, type Cut, cutBytes, cutPieces, describesBytes } from './part.ts'
+import { toBreakingFault } from './breaking.ts'
+import { decodeBody } from './decoded_body.ts'
+import { boundToPart, type Cut, cutBytes, cutPieces, describesBytes } from './part.ts'
 import { type Chunks, readFirst } from './read_first.ts'
 import { kindOf } from './response.ts'
 
@@ -36,11 +36,11 @@ export async function beginBody(
 ): Promise<Begun> {
   try {
     const kind = isObject ? OBJECT : kindOf(response.headers.get('content-type'))
-    const body = decodedBody(response)
+    const body = decodeBody(response)
     if (!body) return NO_BODY
     if (cut) return await beginPart(body, cut, guard, deadline, bodies)
     const chunks = body[Symbol.asyncIterator]()
-    const length = declaredLength(response)
+    const length = readDeclaredLength(response)
     // The runtime would add a content type to bytes without one.
     const mayBeWhole = response.headers.has('content-type')
     // Digests and ETag are valid only if the whole body is searched before the headers are sent.
@@ -50,9 +50,9 @@ export async function beginBody(
     const { value: chunk } = await read.next()
     if (!chunk) return NO_BODY
     if (mayBeWhole && chunk.length === length) return await wholeOf(chunk, guard, kind)
-    return await beginPieces(redactedPieces(read, guard.openStream(kind), deadline, chunk))
+    return await beginPieces(redactPieces(read, guard.openStream(kind), deadline, chunk))
   } catch (error) {
-    throw breakingFault(error, deadline)
+    throw toBreakingFault(error, deadline)
   }
 }
 
@@ -65,12 +65,12 @@ async function beginPart(
   deadline: CallDeadline,
   bodies: BodyAccount,
 ): Promise<Begun> {
-  const read = await readFirst(bounded(body, cut), cut.length, deadline, bodies)
+  const read = await readFirst(boundToPart(body, cut), cut.length, deadline, bodies)
   if (read instanceof Uint8Array) {
     const { whole } = await wholeOf(read, guard, PART)
     return { pieces: null, whole: whole && (cutBytes(whole, cut) as Bytes) }
   }
-  const pieces = redactedPieces(read, guard.openStream(PART), deadline)
+  const pieces = redactPieces(read, guard.openStream(PART), deadline)
   return await beginPieces(cutPieces(pieces, cut))
 }
 
@@ -85,13 +85,13 @@ async function beginPieces(pieces: AsyncGenerator<Uint8Array, void>): Promise<Be
 }
 
 /** Returns the declared length of an unencoded body; `NaN` if unknown. */
-function declaredLength({ headers }: Response): number {
+function readDeclaredLength({ headers }: Response): number {
   if ((headers.get('content-encoding') ?? 'identity') !== 'identity') return Number.NaN
   return Number(headers.get('content-length') ?? Number.NaN)
 }
 
 /** Yields bytes as soon as they are certain to be free of credentials. Each chunk extends the deadline. */
-async function* redactedPieces(
+async function* redactPieces(
   chunks: Chunks,
   guard: StreamGuard,
   deadline: CallDeadline,

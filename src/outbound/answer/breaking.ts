@@ -4,7 +4,7 @@ import { causeOf, upstreamFault } from '../connection/fetch.ts'
 import type { CallDeadline } from '../deadline.ts'
 
 /** Returns the fault for a response that was cut off. */
-export function breakingFault(error: unknown, deadline: CallDeadline): Fault {
+export function toBreakingFault(error: unknown, deadline: CallDeadline): Fault {
   if (deadline.refusal) return deadline.refusal
   const isLate =
     deadline.signal.aborted || (error instanceof DOMException && error.name === 'TimeoutError')

@@ -27,15 +27,15 @@ export function isZlib([first = 0, second = 0]: Uint8Array): boolean {
 /**
  * Decodes in chunks: memory stays bounded for any expansion. An empty body decodes to an empty one, with any coding.
  */
-export function decodedBody({ body, headers }: Response): AsyncIterable<Uint8Array> | null {
+export function decodeBody({ body, headers }: Response): AsyncIterable<Uint8Array> | null {
   const coding = headers.get('content-encoding')?.trim().toLowerCase()
   if (body === null || coding === undefined || !isEncoded(coding)) return body
   const decoder = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined
   if (!decoder) throw new Fault('upstream_protocol_error')
-  return decoded(body, decoder)
+  return decodeStream(body, decoder)
 }
 
-async function* decoded(
+async function* decodeStream(
   body: AsyncIterable<Uint8Array>,
   openDecoder: (head: Uint8Array) => Transform,
 ): AsyncGenerator<Uint8Array, void> {
@@ -47,13 +47,13 @@ async function* decoded(
     head = Buffer.concat([head, value])
   }
   if (head.length === 0) return
-  const whole = async function* () {
+  const decodeWhole = async function* () {
     yield head
     for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value
   }
   // Errors of both streams reach the reader of the pipeline's end.
   try {
-    yield* pipeline(Readable.from(whole()), openDecoder(head), () => {})
+    yield* pipeline(Readable.from(decodeWhole()), openDecoder(head), () => {})
   } finally {
     await chunks.return?.()
   }

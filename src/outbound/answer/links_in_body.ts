@@ -4,7 +4,7 @@
  */
 import { TimeSlice } from '../../core/async/time_slice.ts'
 import type { GuardedBodyKind } from '../guard.ts'
-import { type LinkBase, lastSegment, leadReferenceBack, leadTextBack } from '../links.ts'
+import { findLastSegment, type LinkBase, leadReferenceBack, leadTextBack } from '../links.ts'
 import { EndpointEvent } from './endpoint_event.ts'
 
 /** Maximum characters of a string that may be a URL: 8 KiB, each one escaped. */
@@ -45,12 +45,12 @@ export class LinkRewriter {
       : null
     this.#host = host
     this.#base = base
-    const names = base.prefixes.map(lastSegment)
+    const names = base.prefixes.map(findLastSegment)
     this.#hints = [`//${host.replace(/:.*/, '')}`, '%', ...new Set(names)]
   }
 
   push(bytes: Uint8Array): Uint8Array {
-    const text = latin1(bytes)
+    const text = toLatin1(bytes)
     return this.#push(this.#endpoint?.push(text) ?? text)
   }
 
@@ -71,17 +71,17 @@ export class LinkRewriter {
   }
 
   /** Rewrites a complete body in one call. */
-  all(bytes: Uint8Array): Uint8Array {
+  rewriteAtOnce(bytes: Uint8Array): Uint8Array {
     return Buffer.concat([this.push(bytes), this.flush()])
   }
 
   /** Rewrites a complete body in steps. Returns equal bytes if no link changes. */
-  async whole(bytes: Uint8Array): Promise<Uint8Array> {
+  async rewriteWhole(bytes: Uint8Array): Promise<Uint8Array> {
     const pieces: Uint8Array[] = []
     const slice = new TimeSlice()
     for (let at = 0; at < bytes.length; at += PIECE) {
       pieces.push(this.push(bytes.subarray(at, at + PIECE)))
-      await slice.next()
+      await slice.waitForNextSlice()
     }
     return Buffer.concat([...pieces, this.flush()])
   }
@@ -137,7 +137,7 @@ export class LinkRewriter {
     if (!quoted.includes('\\') && !this.#mayLead(quoted)) return null
     const text = textOf(quoted)
     const link = text === null ? null : leadTextBack(text, this.#host, this.#base)
-    return link === null ? null : latin1(Buffer.from(JSON.stringify(link)))
+    return link === null ? null : toLatin1(Buffer.from(JSON.stringify(link)))
   }
 }
 
@@ -175,6 +175,6 @@ function textOf(quoted: string): string | null {
   }
 }
 
-function latin1(bytes: Uint8Array): string {
+function toLatin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 }

@@ -1,14 +1,14 @@
 /** Headers that the resolver adds to an answer, and those that an upstream must not send in its place. */
 import { headersWith } from '../../http/reply.ts'
-import { droppedHeaders } from '../headers.ts'
+import { listDroppedHeaders } from '../headers.ts'
 import type { ReceivedHeaders } from './part.ts'
 
 /** Headers about the origin, which for the caller is the resolver. */
 const OF_THE_ORIGIN = ['alt-svc', 'clear-site-data', 'strict-transport-security']
 
 /** Names the headers that were removed from an answer. */
-export function droppedHeader(received: ReceivedHeaders): Record<string, string> {
-  const dropped = droppedHeaders(received)
+export function nameDroppedHeaders(received: ReceivedHeaders): Record<string, string> {
+  const dropped = listDroppedHeaders(received)
   return dropped.length === 0 ? {} : { 'x-service-dropped': dropped.join(', ') }
 }
 

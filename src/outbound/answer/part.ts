@@ -72,7 +72,7 @@ export function readPart(range: string): Part | null {
 }
 
 /** Returns the `Range` that is sent. */
-export function surrounded(part: Part): string {
+export function formatSentRange(part: Part): string {
   if ('count' in part) return `bytes=-${part.count + SURROUNDINGS}`
   const { first, last } = part
   return `bytes=${Math.max(0, first - SURROUNDINGS)}-${last === null ? '' : last + SURROUNDINGS}`
@@ -100,7 +100,7 @@ export function cutOf(asked: Part | null, status: number, received: ReceivedHead
   if (!isAsked || coding !== 'identity' || Number(declared) !== sent) {
     throw new Fault('upstream_protocol_error', asked ? {} : NOT_ASKED)
   }
-  if (first >= size) return beyond(size, sent)
+  if (first >= size) return buildBeyondAnswer(size, sent)
   const length = last - first + 1
   const headers = {
     'content-range': `bytes ${first}-${last}/${size}`,
@@ -152,7 +152,7 @@ export function cutBytes(bytes: Uint8Array, { sent, skip, length, instead }: Cut
 }
 
 /** Yields the declared part and stops reading. */
-export async function* bounded(
+export async function* boundToPart(
   chunks: AsyncIterable<Uint8Array>,
   { sent }: Cut,
 ): AsyncGenerator<Uint8Array, void> {
@@ -198,7 +198,7 @@ function boundsIn(part: Part, size: number): [first: number, last: number] {
 }
 
 /** Returns S3's answer to a range that begins after the end. */
-function beyond(size: number, sent: number): Cut {
+function buildBeyondAnswer(size: number, sent: number): Cut {
   const instead = `<?xml version="1.0" encoding="UTF-8"?>
 <Error><Code>InvalidRange</Code><Message>The requested range is not satisfiable</Message><ActualObjectSize>${size}</ActualObjectSize></Error>
 `

@@ -30,7 +30,7 @@ export async function readFirst(
     deadline.putOff()
     read.push(chunk)
     if (!meter.mayRead(chunk.length) || performance.now() >= until) {
-      return again(read, chunks, meter)
+      return replayRead(read, chunks, meter)
     }
   }
   meter.hold(0)
@@ -47,7 +47,7 @@ async function nextOf(chunks: Chunks, meter: BodyMeter): Promise<Uint8Array | un
 }
 
 /** The iterator must be read, or at least started. */
-async function* again(
+async function* replayRead(
   read: Uint8Array[],
   rest: Chunks,
   meter: BodyMeter,

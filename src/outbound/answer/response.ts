@@ -12,11 +12,11 @@ import type { Frames } from '../../leak_guard/index.ts'
 import { BODY_LIMIT } from '../call.ts'
 import { causeOf, upstreamFault } from '../connection/fetch.ts'
 import { type AnswerGuard, type GuardedBodyKind, PART } from '../guard.ts'
-import { droppedHeaders, presentHeaders } from '../headers.ts'
+import { listDroppedHeaders, presentHeaders } from '../headers.ts'
 import type { OutboundRequest } from '../outbound_request.ts'
 import { isEncoded, isZlib } from './decoded_body.ts'
 import { isLengthUnproven } from './own_headers.ts'
-import { bounded, type Cut, cutBytes, cutOf, dropUntrue, type ReceivedHeaders } from './part.ts'
+import { boundToPart, type Cut, cutBytes, cutOf, dropUntrue, type ReceivedHeaders } from './part.ts'
 
 export type SanitisedAnswer = {
   status_code: number
@@ -74,7 +74,7 @@ export async function readAnswer(
   })
   const headers = guard.redactHeaders(Object.assign(shown, cut?.headers))
   const body = present(cut ? cutBytes(whole, cut) : whole)
-  const dropped = droppedHeaders(received)
+  const dropped = listDroppedHeaders(received)
   return {
     status_code: cut?.status ?? status,
     headers,
@@ -143,7 +143,7 @@ async function readBody(
     const meter = bodies.expect(declared === undefined ? null : Number(declared))
     return declared !== undefined
       ? await response.bytes()
-      : await readCapped(bodyOf(response, cut), BODY_LIMIT, tooLarge, meter)
+      : await readCapped(bodyOf(response, cut), BODY_LIMIT, buildTooLargeFault, meter)
   } catch (error) {
     throw deadline.aborted
       ? new Fault('upstream_timeout', { cause: causeOf(error) })
@@ -151,12 +151,12 @@ async function readBody(
   }
 }
 
-function tooLarge(): Fault {
+function buildTooLargeFault(): Fault {
   return new Fault('upstream_too_large')
 }
 
 function bodyOf({ body }: Response, cut: Cut | null): AsyncIterable<Uint8Array> | null {
-  return body && cut ? bounded(body, cut) : body
+  return body && cut ? boundToPart(body, cut) : body
 }
 
 /** Whether the response has a body. The answer to HEAD has the length of an omitted body. */

@@ -11,11 +11,11 @@ import type { AnswerGuard } from '../guard.ts'
 import { presentHeaders } from '../headers.ts'
 import { joinLinks, type LinkBase, linksAmong, rewriteLinks } from '../links.ts'
 import { type Begun, beginBody } from './begin_body.ts'
-import { breakingFault } from './breaking.ts'
+import { toBreakingFault } from './breaking.ts'
 import { replaceDiscovery, type SentCredential } from './challenge.ts'
 import { isEncoded } from './decoded_body.ts'
 import { hasStrings, LinkRewriter } from './links_in_body.ts'
-import { completeHeaders, droppedHeader, lengthHeader } from './own_headers.ts'
+import { completeHeaders, lengthHeader, nameDroppedHeaders } from './own_headers.ts'
 import { type Cut, cutOf, dropUntrue, type Part, type ReceivedHeaders } from './part.ts'
 import { checkFraming, kindOf } from './response.ts'
 
@@ -81,7 +81,7 @@ export async function streamAnswer(response: Response, options: Options): Promis
     status,
     headers: completeHeaders(presented, requestId, {
       ...notes,
-      ...droppedHeader(received),
+      ...nameDroppedHeaders(received),
       ...lengthHeader(response, received),
     }),
   })
@@ -117,7 +117,7 @@ function rewriterFor(
 
 async function withLinks(begun: Begun, rewriter: LinkRewriter): Promise<Begun> {
   if (begun.pieces === null) {
-    const whole = begun.whole && ((await rewriter.whole(begun.whole)) as Bytes)
+    const whole = begun.whole && ((await rewriter.rewriteWhole(begun.whole)) as Bytes)
     return { pieces: null, whole }
   }
   return { pieces: rewriter.pieces(begun.pieces), first: rewriter.push(begun.first) }
@@ -153,7 +153,7 @@ function restOf(
         endOnce(null)
         controller.close()
       } catch (error) {
-        const fault = breakingFault(error, deadline)
+        const fault = toBreakingFault(error, deadline)
         endOnce(deadline.isUnwanted ? null : fault)
         // Without its cause: the runtime's messages quote the URL.
         controller.error(new Fault(fault.code))

@@ -4,12 +4,12 @@
  * changes. The address and its verdict are cached for the DNS TTL, at most ten seconds. Refusals are not cached.
  */
 import { networkInterfaces } from 'node:os'
-import { untilAborted } from '../../core/async/timeout.ts'
+import { rejectWhenAborted } from '../../core/async/timeout.ts'
 import type { Clock } from '../../core/clock.ts'
 import { Fault } from '../../core/fault.ts'
 import { LruMap } from '../../core/lru.ts'
 import { type CidrList, isIn, parseAddress, parseCidrs } from '../../core/net/cidr.ts'
-import { traced } from '../../core/trace/span.ts'
+import { traceWork } from '../../core/trace/span.ts'
 
 type Verdict = 'public' | 'allowed' | 'refused'
 
@@ -115,8 +115,8 @@ async function lookUp(
   deadline: AbortSignal,
 ): Promise<readonly FoundAddress[]> {
   try {
-    return await traced('dns', { 'server.address': host }, () =>
-      untilAborted(lookup(host), deadline, () => new Fault('upstream_timeout')),
+    return await traceWork('dns', { 'server.address': host }, () =>
+      rejectWhenAborted(lookup(host), deadline, () => new Fault('upstream_timeout')),
     )
   } catch (cause) {
     if (cause instanceof Fault) throw cause
@@ -137,16 +137,16 @@ const WITH_IPV4 = [...parseCidrs('::ffff:0:0/96'), ...NAT64]
 
 /** Compared as bytes: an address has many notations, and an IPv4 one further forms in IPv6. */
 function isOwnAddress(address: string): boolean {
-  const bytes = plainBytes(address)
+  const bytes = parsePlainAddress(address)
   if (bytes === null || isIn(bytes, THIS_MACHINE)) return true
   const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   return interfaces.some((own) => {
-    const ours = plainBytes(own.address.split('%')[0] ?? '')
+    const ours = parsePlainAddress(own.address.split('%')[0] ?? '')
     return ours !== null && Buffer.compare(ours, bytes) === 0
   })
 }
 
-function plainBytes(address: string): Uint8Array | null {
+function parsePlainAddress(address: string): Uint8Array | null {
   const bytes = parseAddress(address)
   return bytes !== null && isIn(bytes, WITH_IPV4) ? bytes.subarray(12) : bytes
 }

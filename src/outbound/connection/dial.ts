@@ -4,7 +4,7 @@
  */
 import { connect, createSecureContext, type TLSSocket } from 'node:tls'
 import type { WireRequest } from '../outbound_request.ts'
-import { checkName, NOTHING_OLDER, trusted } from './fetch.ts'
+import { checkName, listTrustedAuthorities, NOTHING_OLDER } from './fetch.ts'
 
 /** `protocols` are offered (ALPN, RFC 7301). */
 export type Dial = (
@@ -15,7 +15,7 @@ export type Dial = (
 /** `authorities`: trusted PEM certificates in addition to the built-in ones. */
 export function openDial(authorities: string | undefined): Dial {
   const secureContext = createSecureContext({
-    ca: trusted(authorities),
+    ca: listTrustedAuthorities(authorities),
     minVersion: 'TLSv1.3',
     secureOptions: NOTHING_OLDER,
   })

@@ -34,7 +34,7 @@ export const NOTHING_OLDER =
 export function openFetcher(
   authorities: string | undefined,
 ): Fetcher<Pick<OutboundRequest, 'reveal'>> {
-  const ca = trusted(authorities)
+  const ca = listTrustedAuthorities(authorities)
   const sessions = new SessionPool({
     open: (host) => new Bun.FetchSession({ tls: tlsFor(host, ca) }),
   })
@@ -55,7 +55,7 @@ export function openFetcher(
 }
 
 /** The built-in authorities and those of the operator; passed explicitly, so that no environment variable adds any. */
-export function trusted(authorities: string | undefined): string[] {
+export function listTrustedAuthorities(authorities: string | undefined): string[] {
   return authorities === undefined ? [...rootCertificates] : [...rootCertificates, authorities]
 }
 

@@ -39,7 +39,7 @@ export async function preparePost(
 ): Promise<PreparedPost> {
   const { host, port, authority, path, search } = parseTarget(url)
   const deadline = new CallDeadline(TIMEOUT_MS)
-  const address = await deadline.during(async () => addresses.find(host, port, deadline.signal))
+  const address = await deadline.runDuring(async () => addresses.find(host, port, deadline.signal))
   deadline.clear()
   const pairs = headers.map(([name, value]): HeaderPair => [name, value])
   const wire = new Hidden<WireRequest>({

@@ -10,7 +10,7 @@ import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'nod
 import { chunksOf, streamOf } from '../../core/async/streams.ts'
 import { type BodyAccount, BodyMeter } from '../../core/body_memory.ts'
 import { Fault } from '../../core/fault.ts'
-import { breakingFault } from '../answer/breaking.ts'
+import { toBreakingFault } from '../answer/breaking.ts'
 import { completeHeaders, dropForeign } from '../answer/own_headers.ts'
 import type { ReceivedHeaders } from '../answer/part.ts'
 import type { Ending } from '../answer/stream.ts'
@@ -30,7 +30,7 @@ import {
   trailersFrame,
   UPSTREAMS,
 } from './frames.ts'
-import { guardedMessage } from './messages.ts'
+import { guardMessage } from './messages.ts'
 import { grpcRefusal, grpcStatusOfHttp, percentEncoded } from './status.ts'
 
 type Options = Sending & {
@@ -53,7 +53,9 @@ export async function exchangeGrpc(stream: ClientHttp2Stream, options: Options):
   if (deadline.signal.aborted) giveUp()
   try {
     const head = headOf(stream)
-    const frames = readAtOnce(framesOf(deadline.watched(stream), UPSTREAMS, new BodyMeter(bodies)))
+    const frames = readAtOnce(
+      framesOf(deadline.watchChunks(stream), UPSTREAMS, new BodyMeter(bodies)),
+    )
     void sendMessages(stream, options)
     return answerOf(stream, frames, await head, options)
   } catch (error) {
@@ -61,7 +63,7 @@ export async function exchangeGrpc(stream: ClientHttp2Stream, options: Options):
     // again.
     const isRefused = stream.rstCode === NGHTTP2_REFUSED_STREAM && !deadline.signal.aborted
     giveUp()
-    throw isRefused ? new Fault('upstream_unreachable') : breakingFault(error, deadline)
+    throw isRefused ? new Fault('upstream_unreachable') : toBreakingFault(error, deadline)
   }
 }
 
@@ -75,7 +77,7 @@ function answerOf(
   const { status, isAll } = head
   const presented = presentedOf(head.headers, guard)
   const isAnswer = status === 200 && isGrpc(presented['content-type'])
-  const headers = completeHeaders(isAnswer ? presented : noGrpc(status), requestId)
+  const headers = completeHeaders(isAnswer ? presented : toTrailersWithoutGrpc(status), requestId)
   if (isAnswer && !isAll) {
     return new Response(framesIn(stream, frames, head, options), { headers })
   }
@@ -86,7 +88,7 @@ function answerOf(
 }
 
 /** Returns trailers for an answer of a proxy before the upstream, or of a server without gRPC. */
-function noGrpc(status: number): Record<string, string> {
+function toTrailersWithoutGrpc(status: number): Record<string, string> {
   return {
     'content-type': 'application/grpc',
     'grpc-status': String(grpcStatusOfHttp(status)),
@@ -136,14 +138,14 @@ function framesIn(
   deadline.signal.addEventListener('abort', () => {
     end(deadline.isUnwanted ? null : (deadline.refusal ?? new Fault('upstream_timeout')))
   })
-  const guarded = guardedFrames(stream, frames, head, options, end)
+  const guarded = guardFrames(stream, frames, head, options, end)
   return streamOf(guarded, () => {
     end(null)
     deadline.abort()
   })
 }
 
-async function* guardedFrames(
+async function* guardFrames(
   stream: ClientHttp2Stream,
   frames: AsyncIterable<GrpcFrame>,
   head: Head,
@@ -155,7 +157,7 @@ async function* guardedFrames(
     yield trailersFrame({})
     for await (const frame of frames) {
       await turn(frame.payload.length)
-      yield await guardedMessage(frame, { guard, coding, takesMarks })
+      yield await guardMessage(frame, { guard, coding, takesMarks })
     }
     // A closed connection looks like a completed response.
     if (!head.trailers) throw new Fault('upstream_protocol_error')
@@ -164,7 +166,7 @@ async function* guardedFrames(
     end(null)
     yield trailersFrame(presented)
   } catch (error) {
-    const fault = breakingFault(error, deadline)
+    const fault = toBreakingFault(error, deadline)
     end(fault)
     yield trailersFrame(grpcRefusal(fault))
   } finally {

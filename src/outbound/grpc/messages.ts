@@ -30,15 +30,15 @@ export type MessageOptions = {
  *
  * @throws Fault `upstream_protocol_error` for one that cannot be read, or must not go on; `upstream_too_large`
  */
-export async function guardedMessage(
+export async function guardMessage(
   { flags, payload }: GrpcFrame,
   { guard, coding, takesMarks }: MessageOptions,
 ): Promise<Uint8Array> {
-  if (flags !== FLAGS.message && flags !== FLAGS.compressed) throw broken()
-  const message = flags === FLAGS.compressed ? await decoded(coding, payload) : payload
+  if (flags !== FLAGS.message && flags !== FLAGS.compressed) throw buildBrokenFault()
+  const message = flags === FLAGS.compressed ? await decodePayload(coding, payload) : payload
   const redacted = await guard.redactBody(message)
   if (Buffer.compare(redacted, message) === 0) return encodeGrpcFrame(flags, payload)
-  if (!takesMarks) throw heldCredential()
+  if (!takesMarks) throw buildHeldCredentialFault()
   const length = Buffer.alloc(4)
   length.writeUInt32BE(message.length)
   return encodeGrpcFrame(FLAGS.marked, Buffer.concat([length, redacted]))
@@ -50,25 +50,25 @@ export function readMarked(payload: Uint8Array): { length: number; text: Uint8Ar
   return { length, text: payload.subarray(4) }
 }
 
-export function heldCredential(): Fault {
+export function buildHeldCredentialFault(): Fault {
   return new Fault('upstream_protocol_error', {
     message:
       'A message from the API contains a credential that cannot be redacted without breaking the message.',
   })
 }
 
-async function decoded(coding = '', payload: Uint8Array): Promise<Uint8Array> {
+async function decodePayload(coding = '', payload: Uint8Array): Promise<Uint8Array> {
   const decoder = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined
-  if (!decoder) throw broken()
+  if (!decoder) throw buildBrokenFault()
   try {
     return await decoder(payload, { maxOutputLength: MAX_GRPC_MESSAGE_BYTES })
   } catch (cause) {
     const isLarge =
       cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE'
-    throw isLarge ? new Fault('upstream_too_large', { cause }) : broken()
+    throw isLarge ? new Fault('upstream_too_large', { cause }) : buildBrokenFault()
   }
 }
 
-function broken(): Fault {
+function buildBrokenFault(): Fault {
   return new Fault('upstream_protocol_error')
 }

@@ -64,10 +64,10 @@ export function openHttp2Connector(
       const turn = (count: number) => frames.take(owner.workspaceId, count)
       const meter = (socket: TLSSocket) => new MeteredWire(socket, { turn })
       try {
-        const dialled = () => dial(wire, ['h2'])
+        const dialOnce = () => dial(wire, ['h2'])
         const head = headOf(wire, kind)
         const endStream = kind === 'http' && wire.body === null
-        return await connections.stream(dialled, meter, { head, endStream }, deadline.signal)
+        return await connections.stream(dialOnce, meter, { head, endStream }, deadline.signal)
       } catch (error) {
         throw upstreamFault(error)
       }
@@ -122,7 +122,7 @@ class Connections {
       this.#connecting ??= this.#connect(dial(), meter).finally(() => {
         this.#connecting = null
       })
-      await whileWanted(this.#connecting, deadline)
+      await waitUntilDeadline(this.#connecting, deadline)
     }
     throw new Fault('upstream_unreachable')
   }
@@ -150,7 +150,7 @@ class Connections {
     socket.on('error', ready.reject)
     socket.once('close', () => ready.reject(new Fault('upstream_protocol_error')))
     socket.once('secureConnect', () => {
-      if (socket.alpnProtocol !== 'h2') return ready.reject(noHttp2())
+      if (socket.alpnProtocol !== 'h2') return ready.reject(buildNoHttp2Fault())
       const session = http2.connect('https://upstream.invalid', {
         createConnection: () => meter(socket),
         settings: SETTINGS,
@@ -179,17 +179,19 @@ function hasRoom(session: ClientHttp2Session, streams: number): boolean {
   return !session.closed && !session.destroyed && streams < Math.max(1, maxConcurrentStreams)
 }
 
-function noHttp2(): Fault {
+function buildNoHttp2Fault(): Fault {
   return new Fault('upstream_protocol_error', {
     message: 'The API does not support HTTP/2.',
   })
 }
 
 /** Waits for shared work until this call's deadline. The work continues for other calls. */
-function whileWanted<T>(work: Promise<T>, deadline: AbortSignal): Promise<T> {
+function waitUntilDeadline<T>(work: Promise<T>, deadline: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
-  const late = () => reject(new Fault('upstream_timeout'))
-  deadline.addEventListener('abort', late, { once: true })
-  if (deadline.aborted) late()
-  return Promise.race([work, promise]).finally(() => deadline.removeEventListener('abort', late))
+  const rejectLate = () => reject(new Fault('upstream_timeout'))
+  deadline.addEventListener('abort', rejectLate, { once: true })
+  if (deadline.aborted) rejectLate()
+  return Promise.race([work, promise]).finally(() =>
+    deadline.removeEventListener('abort', rejectLate),
+  )
 }

@@ -24,7 +24,7 @@ const FAILURES: readonly FaultCode[] = ['upstream_tls_error', 'upstream_protocol
 
 export function fetcherOfBoth({ fetcher, http2, dial, clock }: Options): Fetcher {
   const only = new LruMap<string, true>({ max: MAX_KEPT, expiry: { ms: KEPT_MS, clock } })
-  const overHttp2: Fetcher['fetch'] = async (request, owner, deadline) => {
+  const fetchOverHttp2: Fetcher['fetch'] = async (request, owner, deadline) => {
     const wire = request.reveal()
     const stream = await http2.open(request, owner, deadline, 'http').catch((error) => {
       if (upstreamFault(error).code === 'upstream_protocol_error') only.delete(placeOf(wire))
@@ -35,7 +35,7 @@ export function fetcherOfBoth({ fetcher, http2, dial, clock }: Options): Fetcher
   return {
     fetch: async (request, owner, deadline) => {
       const wire = request.reveal()
-      if (only.get(placeOf(wire))) return overHttp2(request, owner, deadline)
+      if (only.get(placeOf(wire))) return fetchOverHttp2(request, owner, deadline)
       try {
         return await fetcher.fetch(request, owner, deadline)
       } catch (error) {
@@ -45,7 +45,7 @@ export function fetcherOfBoth({ fetcher, http2, dial, clock }: Options): Fetcher
         // A body that was already read cannot be sent again.
         if (wire.body && 'stream' in wire.body && Readable.isDisturbed(wire.body.stream as never))
           throw error
-        return overHttp2(request, owner, deadline)
+        return fetchOverHttp2(request, owner, deadline)
       }
     },
     close: () => fetcher.close(),
@@ -57,12 +57,12 @@ function placeOf({ host, port }: WireRequest): string {
 }
 
 async function supportsOnlyHttp2(dial: Dial, wire: WireRequest): Promise<boolean> {
-  if ((await agreed(dial, wire, 'h2')) !== 'h2') return false
-  return (await agreed(dial, wire, 'http/1.1')) === false
+  if ((await negotiateProtocol(dial, wire, 'h2')) !== 'h2') return false
+  return (await negotiateProtocol(dial, wire, 'http/1.1')) === false
 }
 
 /** Returns the protocol that an upstream agrees to (RFC 7301); `false` if it refuses, `null` for other failures. */
-async function agreed(dial: Dial, wire: WireRequest, offered: string) {
+async function negotiateProtocol(dial: Dial, wire: WireRequest, offered: string) {
   const socket = dial(wire, [offered])
   const { promise, resolve } = Promise.withResolvers<string | false | null>()
   socket.on('error', (error) => resolve(causeOf(error).code === NO_COMMON_PROTOCOL ? false : null))

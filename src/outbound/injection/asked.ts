@@ -6,14 +6,14 @@ import type { AskedMethods } from '../../core/policy/override_parts.ts'
 import { bytesOf, type Call, type CallBody, contentTypeOf } from '../call.ts'
 import { operationsIn } from '../operations/operations.ts'
 import type { AskedRequest } from '../policy/policy.ts'
-import { chosenHeader } from '../signing/sign.ts'
+import { findFreeHeader } from '../signing/sign.ts'
 import { headerOf } from '../signing/signature.ts'
 import type { Target } from '../target.ts'
 
 /** Parses a body only for a policy that needs it. */
-export function askedIn(call: Call, target: Target): AskedRequest {
+export function parseAsked(call: Call, target: Target): AskedRequest {
   const { method, headers, signing, body } = call
-  const names = [...Object.keys(headers), ...chosenHeader(signing)]
+  const names = [...Object.keys(headers), ...findFreeHeader(signing)]
   const isMultipart = mayHoldRequests(contentTypeOf(headers))
   let methods: AskedMethods | undefined
   let operations: AskedOperations | undefined

@@ -17,17 +17,17 @@ type Use = { name: string; style: string }
 
 /** @throws Fault `validation_error` for more than 64 placeholders, or 16 names */
 export function checkCounts(placeholders: readonly Use[]): void {
-  if (placeholders.length > MAX_PLACEHOLDERS) throw tooManyPlaceholders()
+  if (placeholders.length > MAX_PLACEHOLDERS) throw buildTooManyPlaceholdersFault()
   if (new Set(placeholders.map(({ name }) => name)).size <= MAX_NAMES) return
-  throw refused(`A call can use at most ${MAX_NAMES} different secrets.`)
+  throw buildRefusedFault(`A call can use at most ${MAX_NAMES} different secrets.`)
 }
 
-export function tooManyPlaceholders(): Fault {
-  return refused(`A call can have at most ${MAX_PLACEHOLDERS} placeholders.`)
+export function buildTooManyPlaceholdersFault(): Fault {
+  return buildRefusedFault(`A call can have at most ${MAX_PLACEHOLDERS} placeholders.`)
 }
 
-export function tooManyExamined(limit = MAX_EXAMINED): Fault {
-  return refused(
+export function buildTooManyExaminedFault(limit = MAX_EXAMINED): Fault {
+  return buildRefusedFault(
     `A policy allows placeholders there, and more than ${limit} texts look like placeholders. Split the request.`,
   )
 }
@@ -44,13 +44,13 @@ export function checkBytes(
     if (style === 'header' || style === 'basic') inHeaders += size
   }
   if (inHeaders > MAX_FILLED_HEADER_BYTES) {
-    throw refused('The secrets in headers exceed 64 KiB in total.')
+    throw buildRefusedFault('The secrets in headers exceed 64 KiB in total.')
   }
   if (all > MAX_FILLED_BYTES) {
-    throw refused('The secrets of the call exceed 128 KiB in total.')
+    throw buildRefusedFault('The secrets of the call exceed 128 KiB in total.')
   }
 }
 
-function refused(message: string): Fault {
+function buildRefusedFault(message: string): Fault {
   return new Fault('validation_error', { message })
 }

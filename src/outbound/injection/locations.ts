@@ -11,10 +11,15 @@ import { Hidden } from '../hidden.ts'
 import { FORM_TYPE } from '../signing/google_assertion.ts'
 import { TICKET_PATTERN } from '../signing/tickets.ts'
 import type { Target } from '../target.ts'
-import { MAX_EXAMINED, MAX_PLACEHOLDERS, tooManyExamined, tooManyPlaceholders } from './budget.ts'
-import { changeNested, type Innermost, isJson, quotedAt, type Syntax } from './nested_text.ts'
+import {
+  buildTooManyExaminedFault,
+  buildTooManyPlaceholdersFault,
+  MAX_EXAMINED,
+  MAX_PLACEHOLDERS,
+} from './budget.ts'
+import { changeNested, findQuoted, type Innermost, isJson, type Syntax } from './nested_text.ts'
 import type { LocationStyle, Placeholder } from './placeholders.ts'
-import { unusable } from './unusable.ts'
+import { buildUnusableFault } from './unusable.ts'
 
 /** A text that may hold placeholders, and how a value is written there. */
 type Place = { style: Exclude<LocationStyle, 'websocket'>; text: string }
@@ -82,11 +87,11 @@ function findIn({ style, text }: Place, isPlaceable: IsPlaceable, texts: Unfille
   if (!text.includes(PLACEHOLDER_PREFIX)) return found
   for (const [, name = ''] of text.matchAll(PLACEHOLDER)) {
     examined += 1
-    if (examined > MAX_EXAMINED) throw tooManyExamined()
+    if (examined > MAX_EXAMINED) throw buildTooManyExaminedFault()
     if (isPlaceable(name, style)) found.push({ name, style, header: '' })
     else if (texts.length < MAX_PLACEHOLDERS) texts.push({ name, place: style })
     else if (isPlaceable === NOTHING_PLACEABLE) break
-    if (found.length > MAX_PLACEHOLDERS) throw tooManyPlaceholders()
+    if (found.length > MAX_PLACEHOLDERS) throw buildTooManyPlaceholdersFault()
   }
   return found
 }
@@ -107,11 +112,11 @@ function textsOf(body: Uint8Array | null): Unfilled[] {
  */
 export function findInMessage(text: string, isPlaceable: IsPlaceable): Placeholder[] {
   if (text.split(PLACEHOLDER_PREFIX, MAX_IN_MESSAGE + 2).length > MAX_IN_MESSAGE + 1)
-    throw tooManyExamined(MAX_IN_MESSAGE)
+    throw buildTooManyExaminedFault(MAX_IN_MESSAGE)
   const found: Placeholder[] = []
   for (const [, name = ''] of text.matchAll(PLACEHOLDER))
     if (isPlaceable(name, 'websocket')) found.push({ name, style: 'websocket', header: '' })
-  if (found.length > MAX_PLACEHOLDERS) throw tooManyPlaceholders()
+  if (found.length > MAX_PLACEHOLDERS) throw buildTooManyPlaceholdersFault()
   return found
 }
 
@@ -203,14 +208,14 @@ function fillText({ syntax, raw, read }: Filled, valueFor: ValueFor): string {
 
 function checkEscapes(read: string, valueFor: ValueFor): void {
   const found = [...read.matchAll(PLACEHOLDER)].filter(([, name = '']) => valueFor(name))
-  const areQuoted = quotedAt(
+  const areQuoted = findQuoted(
     read,
     found.map(({ index }) => index),
   )
   for (const [at, [, name = '']] of found.entries()) {
     const value = valueFor(name) ?? NO_BYTES
     if (!areQuoted[at] || write('json', name, value) === fromUtf8(value)) continue
-    throw unusable(
+    throw buildUnusableFault(
       `The secret ${name} has quotes, backslashes or line breaks, and its placeholder is in quotes in text that is not valid JSON. Put the placeholder in a string of valid JSON, or in a separate field.`,
     )
   }
@@ -219,7 +224,8 @@ function checkEscapes(read: string, valueFor: ValueFor): void {
 function write(syntax: Filled['syntax'], name: string, value: Uint8Array): string {
   if (syntax === 'form') return percentEncode(value)
   const text = fromUtf8(value)
-  if (text === null) throw unusable(`The secret ${name} is not text and cannot be sent in JSON.`)
+  if (text === null)
+    throw buildUnusableFault(`The secret ${name} is not text and cannot be sent in JSON.`)
   return syntax === 'text' ? text : JSON.stringify(text).slice(1, -1)
 }
 
@@ -231,6 +237,6 @@ function checkUrl(path: string, search: string): void {
     path.startsWith('//') ||
     path.length + search.length > MAX_URL_BYTES
   ) {
-    throw unusable('A secret cannot be sent in this place of the URL.')
+    throw buildUnusableFault('A secret cannot be sent in this place of the URL.')
   }
 }

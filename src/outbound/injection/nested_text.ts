@@ -2,7 +2,7 @@
  * Finds the nesting of a placeholder's text: JSON in a string of JSON, a form in JSON, JSON in a field of a form or
  * query, in any mixture. A value is escaped once for each of them, or is refused if the nesting is unclear.
  */
-import { unusable } from './unusable.ts'
+import { buildUnusableFault } from './unusable.ts'
 
 export type Syntax = 'json' | 'form'
 
@@ -41,7 +41,9 @@ export function changeNested(
 ): string {
   if (!change.isSought(text)) return text
   if (depth > MAX_DEPTH) {
-    throw unusable(`A placeholder is nested more than ${MAX_DEPTH} levels deep. Use fewer levels.`)
+    throw buildUnusableFault(
+      `A placeholder is nested more than ${MAX_DEPTH} levels deep. Use fewer levels.`,
+    )
   }
   return syntax === 'json' ? changeJson(text, change, depth) : changeForm(text, change, depth)
 }
@@ -80,11 +82,11 @@ function changeString(raw: string, change: NestedChange, depth: number): string 
 }
 
 function changeForm(text: string, change: NestedChange, depth: number): string {
-  const changed = (raw: string) => (change.isSought(raw) ? changeField(raw, change, depth) : raw)
+  const replaceRaw = (raw: string) => (change.isSought(raw) ? changeField(raw, change, depth) : raw)
   return text.replace(
     /(^\??|&)([^&=]*)(=?)([^&]*)/g,
     (_, before: string, name: string, equals: string, value: string) =>
-      `${before}${changed(name)}${equals}${changed(value)}`,
+      `${before}${replaceRaw(name)}${equals}${replaceRaw(value)}`,
   )
 }
 
@@ -126,7 +128,7 @@ export function isJson(text: string): boolean {
  * Returns which of some ordered positions are inside double quotes. A reader of an unknown syntax has unknown escapes
  * there: part of a JSON text, JSON after other words, a script.
  */
-export function quotedAt(text: string, positions: readonly number[]): boolean[] {
+export function findQuoted(text: string, positions: readonly number[]): boolean[] {
   let [at, isInside] = [0, false]
   return positions.map((position) => {
     for (; at < position; at += 1) {

@@ -16,7 +16,7 @@ import type { ObtainedToken } from '../obtained_tokens.ts'
 import type { SigningStyle } from '../signing/sign.ts'
 import { bytesIn } from '../signing/signature.ts'
 import { openTicket, TICKET_PATTERN } from '../signing/tickets.ts'
-import { MAX_PLACEHOLDERS, tooManyPlaceholders } from './budget.ts'
+import { buildTooManyPlaceholdersFault, MAX_PLACEHOLDERS } from './budget.ts'
 
 export type InjectionStyle = 'header' | 'basic'
 export type LocationStyle = 'query' | 'path' | 'json' | 'form' | 'websocket'
@@ -100,11 +100,11 @@ export function injectPlaceholders(
       if (!found.text.includes(PLACEHOLDER_PREFIX)) return null
       isInjected = true
       if (found.encoded === null) return headerText(found.text, values, made)
-      return encodedText(found.text, found.encoded, { values, made, formEncoded, isBasic })
+      return encodeText(found.text, found.encoded, { values, made, formEncoded, isBasic })
     })
     injected.push([header, filled])
   }
-  if (isInjected && headerBytes(injected) > MAX_HEADER_BYTES) throw tooLarge()
+  if (isInjected && headerBytes(injected) > MAX_HEADER_BYTES) throw buildTooLargeFault()
   return new Hidden({ headers: injected, ...made })
 }
 
@@ -118,14 +118,14 @@ function scanTemplate(text: string): Piece[] {
   for (let at = text.indexOf(PLACEHOLDER_PREFIX); at >= 0; ) {
     NAME.lastIndex = at + PLACEHOLDER_PREFIX.length
     const name = NAME.exec(text)?.[0]
-    if (name === undefined) throw malformedName()
+    if (name === undefined) throw buildMalformedNameFault()
     TICKET.lastIndex = NAME.lastIndex
     const ticket = TICKET.exec(text)?.[1]
     pieces.push(
       { literal: text.slice(from, at) },
       ticket === undefined ? { name } : { name, ticket },
     )
-    if (pieces.length > 2 * MAX_PLACEHOLDERS) throw tooManyPlaceholders()
+    if (pieces.length > 2 * MAX_PLACEHOLDERS) throw buildTooManyPlaceholdersFault()
     from = ticket === undefined ? NAME.lastIndex : TICKET.lastIndex
     at = text.indexOf(PLACEHOLDER_PREFIX, from)
   }
@@ -146,7 +146,7 @@ type Filling = {
   isBasic: boolean
 }
 
-function encodedText(
+function encodeText(
   text: string,
   { charset, encode }: Encoding,
   { values, made, formEncoded, isBasic }: Filling,
@@ -186,12 +186,12 @@ function reveal(
   return bytes
 }
 
-function malformedName(): Fault {
+function buildMalformedNameFault(): Fault {
   const message = 'A placeholder has no valid secret name.'
   return new Fault('invalid_header', { message, fields: [{ path: 'headers', message }] })
 }
 
-function tooLarge(): Fault {
+function buildTooLargeFault(): Fault {
   return new Fault('unusable_secret', {
     message: 'With the secrets in place the headers exceed 64 KiB.',
   })

@@ -2,7 +2,7 @@
  * Steps 2 to 8 of protocol 6: the request of a call, decided in one step by known data. Nothing can change in between,
  * and no key can be erased. Unknown data is read, and the steps run again.
  */
-import { Unread, whenRead } from '../../core/async/unread.ts'
+import { decideWhenRead, Unread } from '../../core/async/unread.ts'
 import type { BodyAccount } from '../../core/body_memory.ts'
 import { Fault } from '../../core/fault.ts'
 import { rangeIn, rangesAt } from '../answer/part.ts'
@@ -12,7 +12,7 @@ import type { CallDeadline } from '../deadline.ts'
 import { findEscaped } from '../escaped_placeholders.ts'
 import { checkCallerHeaders, type HeaderPair } from '../headers.ts'
 import { OutboundRequest, type RequestSigner } from '../outbound_request.ts'
-import { requireApproval, signedWithHeld, usesHeld } from '../policy/approval.ts'
+import { buildSignedWithHeldFault, requireApproval, usesHeld } from '../policy/approval.ts'
 import {
   type CallPermission,
   domainBlocked,
@@ -32,7 +32,7 @@ import type { Signature } from '../signing/client_signature.ts'
 import { googleSignature } from '../signing/google_resign.ts'
 import { rangesOf, usesOf } from '../signing/sign.ts'
 import { parseTarget, type Target } from '../target.ts'
-import { askedIn } from './asked.ts'
+import { parseAsked } from './asked.ts'
 import { checkBytes, checkCounts } from './budget.ts'
 import {
   fillLocations,
@@ -67,16 +67,16 @@ export function decide(
   job: Job,
   permission: CallPermission,
 ): Decision | Promise<Decision> {
-  return decidedBy(() => prepare(outbound, job, permission))
+  return decideWhenPrepared(() => prepare(outbound, job, permission))
 }
 
 /** Returns the result of `take`, or the refusal that it throws. Calls it again after missing data was read. */
-export function decidedBy<T>(take: () => T): T | Fault | Promise<T | Fault> {
+export function decideWhenPrepared<T>(take: () => T): T | Fault | Promise<T | Fault> {
   try {
     return take()
   } catch (error) {
     if (!(error instanceof Unread)) return refusalIn(error)
-    return error.read.then(() => whenRead(take)).catch(refusalIn)
+    return error.read.then(() => decideWhenRead(take)).catch(refusalIn)
   }
 }
 
@@ -88,7 +88,7 @@ function refusalIn(error: unknown): Fault {
 /** Records the secrets of a call to a blocked host, so that a person can review it. */
 function recordNames({ call, record }: Job, target: Target, permission: CallPermission): void {
   try {
-    record.asks(permission.scope(), demandedBy(call, signatureIn(call, target)))
+    record.asks(permission.scope(), listDemanded(call, signatureIn(call, target)))
   } catch (error) {
     // An invalid call is also refused for its host.
     if (!(error instanceof Fault)) throw error
@@ -100,7 +100,7 @@ function prepare(outbound: Surroundings, job: Job, permission: CallPermission): 
   const { call, record } = job
   // Step 2: the target.
   const target = parseTarget(call.targetUrl)
-  const asked = askedIn(call, target)
+  const asked = parseAsked(call, target)
   record.sees(asked)
   // Step 3: the allowlist; an empty one blocks all.
   if (!permission.allows(target)) {
@@ -109,7 +109,7 @@ function prepare(outbound: Surroundings, job: Job, permission: CallPermission): 
   }
   // Step 4: the placeholders, in headers and in the signature's inputs.
   const signature = signatureIn(call, target)
-  const demanded = demandedBy(call, signature)
+  const demanded = listDemanded(call, signature)
   // Step 5: the scope, and the secrets with these names in it.
   const scope = permission.scope()
   record.asks(scope, demanded)
@@ -146,7 +146,7 @@ function prepare(outbound: Surroundings, job: Job, permission: CallPermission): 
   checkNotComputed(call.method, search)
   // The URL as sent: one that contains a value is judged with that value.
   if (path !== target.path || search !== target.search) {
-    checkPolicies(used, placeholders, askedIn(call, { ...target, path, search }))
+    checkPolicies(used, placeholders, parseAsked(call, { ...target, path, search }))
   }
   // Step 8: the one address to connect to.
   const address = addressOf(outbound, job, target)
@@ -181,7 +181,7 @@ function judgeUnopened(
   addressOf(outbound, job, asked.target)
   if (!isHeld) return
   const { call } = job
-  if (call.signing !== null || signature !== null) throw signedWithHeld()
+  if (call.signing !== null || signature !== null) throw buildSignedWithHeldFault()
   checkCallerHeaders(call.headers, rangeIn(call, rangesAt(asked.target.host)), call.method)
   requireApproval(job, permission, { asked, secrets: used })
 }
@@ -220,7 +220,7 @@ function addressOf({ addresses }: Surroundings, job: Job, { host, port }: Target
 }
 
 /** Returns the required placeholders: those in headers, and the inputs of a signature. */
-function demandedBy({ headers, signing }: Call, signature: Signature | null): Placeholder[] {
+function listDemanded({ headers, signing }: Call, signature: Signature | null): Placeholder[] {
   const found = findPlaceholders(Object.entries(headers).filter(isNotSigned(signature)))
   return [...found, ...(signature?.uses ?? (signing ? usesOf(signing) : []))]
 }

@@ -3,12 +3,12 @@
  * echo of one looks like success, so the response, the audit log and the clients list each of them.
  */
 import { commandFix, Fault } from '../../core/fault.ts'
-import { allowedLocations } from '../../core/policy/policy.ts'
+import { listAllowedLocations } from '../../core/policy/policy.ts'
 import {
+  buildUnfilledCommand,
+  describeUnfilled,
   MAX_UNFILLED,
   type Unfilled,
-  unfilledCommand,
-  unfilledText,
 } from '../../core/policy/unfilled.ts'
 import type { CallPermission } from '../policy/permission.ts'
 
@@ -27,7 +27,7 @@ export function unfilledOf(texts: readonly Unfilled[], permission: CallPermissio
   const known = new Map(permission.secrets(names).map((secret) => [secret.name, secret.policy]))
   const pairs = texts
     .filter(({ name }) => known.has(name))
-    .map((text) => ({ ...text, allowed: allowedLocations(known.get(text.name) ?? null) }))
+    .map((text) => ({ ...text, allowed: listAllowedLocations(known.get(text.name) ?? null) }))
   const distinct = pairs.filter(
     ({ name, place }, index) =>
       pairs.findIndex((one) => one.name === name && one.place === place) === index,
@@ -38,9 +38,9 @@ export function unfilledOf(texts: readonly Unfilled[], permission: CallPermissio
 /** @throws Fault `placeholder_not_allowed` */
 export function refuseUnfilled([first]: readonly Unfilled[]): void {
   if (!first) return
-  const command = unfilledCommand(first)
+  const command = buildUnfilledCommand(first)
   throw new Fault('placeholder_not_allowed', {
-    message: unfilledText(first),
+    message: describeUnfilled(first),
     fix: command && commandFix(...command),
   })
 }

@@ -27,11 +27,11 @@ const BATCH_SIZE = { unread: 'its batch is empty or has more than 20 requests' }
 export function operationsInJson(value: unknown): AskedOperations {
   if (!Array.isArray(value)) return operationsInMessage(value)
   if (value.length === 0 || value.length > MAX_BATCH) return BATCH_SIZE
-  return allOperations([['batch'], ...value.map(operationsInMessage)])
+  return combineOperations([['batch'], ...value.map(operationsInMessage)])
 }
 
 /** Combines several readings or requests; one that cannot be read makes the whole unread. */
-export function allOperations(readings: readonly AskedOperations[]): AskedOperations {
+export function combineOperations(readings: readonly AskedOperations[]): AskedOperations {
   const operations = new Set<string>()
   for (const asked of readings) {
     if ('unread' in asked) return asked
@@ -53,13 +53,13 @@ function operationsInGraphql(message: JsonObject): AskedOperations {
   if (query !== null && typeof query !== 'string') return NOT_UNDERSTOOD
   if (extensions !== null && !isObject(extensions)) return NOT_UNDERSTOOD
   const document = query === '' ? null : query
-  const persisted = persistedIn(message, extensions, document)
+  const persisted = readPersisted(message, extensions, document)
   if (document === null) return persisted.length > 0 ? persisted : NOT_UNDERSTOOD
-  return allOperations([operationsInDocument(document), persisted])
+  return combineOperations([operationsInDocument(document), persisted])
 }
 
 /** A server may prefer the stored document to the one in the request. */
-function persistedIn(
+function readPersisted(
   message: JsonObject,
   extensions: JsonObject | null,
   document: string | null,
@@ -73,11 +73,11 @@ function persistedIn(
     const isSame = document !== null && hash === sha256(document)
     if (!isSame) ids.push(hash ?? '')
   }
-  return ids.filter((id) => id !== null).map(persisted)
+  return ids.filter((id) => id !== null).map(formatPersisted)
 }
 
 /** The operation of a stored document; without its id if no policy could list that id. */
-function persisted(id: unknown): string {
+function formatPersisted(id: unknown): string {
   const operation = `persisted:${String(id)}`
   const isId = typeof id === 'string' || Number.isSafeInteger(id)
   return isId && isOperation(operation) ? operation : 'persisted'
@@ -101,17 +101,17 @@ function operationsInRpc({
   if (typeof method !== 'string' || 'result' in others || 'error' in others) return NOT_UNDERSTOOD
   if (jsonrpc !== undefined && jsonrpc !== '2.0' && jsonrpc !== '1.0') return NOT_UNDERSTOOD
   if (method === 'tools/call') return operationsInToolCall(params)
-  return method.includes(':') ? NOT_UNDERSTOOD : listable(`rpc:${method}`)
+  return method.includes(':') ? NOT_UNDERSTOOD : toListable(`rpc:${method}`)
 }
 
 function operationsInToolCall(params: unknown): AskedOperations {
   if (!isObject(params) || typeof params.name !== 'string') return NOT_UNDERSTOOD
   // Some servers read names without regard to case.
   const names = Object.keys(params).filter((name) => foldName(name) === 'name')
-  return names.length === 1 ? listable(`rpc:tools/call:${params.name}`) : NOT_UNDERSTOOD
+  return names.length === 1 ? toListable(`rpc:tools/call:${params.name}`) : NOT_UNDERSTOOD
 }
 
-function listable(operation: string): AskedOperations {
+function toListable(operation: string): AskedOperations {
   return isOperation(operation) ? [operation] : NOT_UNDERSTOOD
 }
 

@@ -7,7 +7,7 @@ import { readExactly } from '../../http/json/read.ts'
 import { bytesOf, type Call, contentTypeOf } from '../call.ts'
 import { headerOf } from '../signing/signature.ts'
 import { operationsInDocument } from './graphql.ts'
-import { allOperations, NOT_UNDERSTOOD, operationsInJson } from './messages.ts'
+import { combineOperations, NOT_UNDERSTOOD, operationsInJson } from './messages.ts'
 import { operationsInForm, operationsInQuery } from './parameters.ts'
 
 /** Bytes of a body that is parsed in one go. */
@@ -27,7 +27,7 @@ export function operationsIn(
   if (isReadMethod(method) && body === null) return inQuery
   if (method !== 'POST') return { unread: 'it is neither a POST nor a GET without a body' }
   if (body === null) return 'unread' in inQuery || inQuery.length > 0 ? inQuery : NOT_UNDERSTOOD
-  return allOperations([inQuery, operationsInBody(headers, bytesOf(body))])
+  return combineOperations([inQuery, operationsInBody(headers, bytesOf(body))])
 }
 
 function operationsInBody(headers: Call['headers'], bytes: Uint8Array | null): AskedOperations {
@@ -40,7 +40,7 @@ function operationsInBody(headers: Call['headers'], bytes: Uint8Array | null): A
   if (!isKnown) return { unread: 'send it with the Content-Type application/json' }
   if (bytes === null || bytes.length > MAX_BYTES) return { unread: 'it is longer than 1 MiB' }
   if (JSON_TYPES.has(kind)) return operationsInJsonBytes(bytes)
-  const text = decoded(bytes)
+  const text = decodeUtf8(bytes)
   if (text === null) return NOT_UNDERSTOOD
   if (kind === 'graphql') return operationsInDocument(text)
   const asked = operationsInForm(text)
@@ -55,7 +55,7 @@ function operationsInJsonBytes(bytes: Uint8Array): AskedOperations {
   }
 }
 
-function decoded(bytes: Uint8Array): string | null {
+function decodeUtf8(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {

@@ -3,7 +3,7 @@ import { type AskedOperations, isOperationEndpoint } from '../../core/policy/ope
 import { readExactly } from '../../http/json/read.ts'
 import { operationsInDocument } from './graphql.ts'
 import {
-  allOperations,
+  combineOperations,
   documentIds,
   graphqlMembers,
   NOT_UNDERSTOOD,
@@ -37,7 +37,7 @@ export function operationsInQuery(
   const stored = beside.filter(({ text }) => /persistedQuery|operationId|documentId/i.test(text))
   asked.push(...stored.map(({ text }) => operationsInExtensions(text)))
   const isUnnamed = isAlone && isEndpoint && beside.length > 0 && asked.length === 0
-  return isUnnamed ? ['persisted'] : allOperations(asked)
+  return isUnnamed ? ['persisted'] : combineOperations(asked)
 }
 
 function operationsInParameter(text: string, isEndpoint: boolean): AskedOperations {
@@ -48,7 +48,7 @@ function operationsInParameter(text: string, isEndpoint: boolean): AskedOperatio
 
 /** Reads the parameter by itself, so that a hash counts as persisted even beside its document. */
 function operationsInExtensions(text: string): AskedOperations {
-  return operationsInMessage({ extensions: parsedJson(text) })
+  return operationsInMessage({ extensions: parseJson(text) })
 }
 
 /** Returns the parameters of both readings, separated by `&` and by `&` or `;`, with leniently folded names. */
@@ -77,13 +77,13 @@ export function operationsInForm(text: string): AskedOperations | 'json' {
   if (text.includes(';')) return NOT_UNDERSTOOD
   for (const [name, value] of new URLSearchParams(text)) {
     if (!graphqlMembers.includes(name) || name in message) return NOT_UNDERSTOOD
-    message[name] = name === 'extensions' ? parsedJson(value) : value
+    message[name] = name === 'extensions' ? parseJson(value) : value
   }
   return operationsInMessage(message)
 }
 
 /** Returns `false`, which is no valid `extensions`, for a text that servers may read differently. */
-function parsedJson(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return readExactly(Buffer.from(text)).value
   } catch {

@@ -33,7 +33,7 @@ export function requireApproval(
   const isMessages = call.answer === 'socket' || call.answer === 'grpc'
   if (!isMessages && call.body !== null && 'stream' in call.body) throw new Unread(readWhole(job))
   const body = isMessages ? null : (bytesOf(call.body) ?? NO_BYTES)
-  if ((body?.length ?? 0) > MAX_BODY) throw tooLarge()
+  if ((body?.length ?? 0) > MAX_BODY) throw buildTooLargeFault()
   permission.approve({ call, asked, secrets, body })
 }
 
@@ -41,27 +41,27 @@ export function requireApproval(
 async function readWhole(job: Approvable): Promise<void> {
   const { body } = job.call
   if (body === null || 'bytes' in body) return
-  if ((body.length ?? 0) > MAX_BODY) throw tooLarge()
+  if ((body.length ?? 0) > MAX_BODY) throw buildTooLargeFault()
   const meter = job.bodies?.expect(body.length)
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of body.stream) {
     size += chunk.length
-    if (size > MAX_BODY) throw tooLarge()
+    if (size > MAX_BODY) throw buildTooLargeFault()
     meter?.read(chunk.length)
     chunks.push(chunk)
   }
   job.call = { ...job.call, body: { bytes: new Uint8Array(Buffer.concat(chunks)) } }
 }
 
-function tooLarge(): Fault {
+function buildTooLargeFault(): Fault {
   return new Fault('payload_too_large', {
     message: 'The body of a request that needs approval can have at most 1 MiB.',
   })
 }
 
 /** Refuses a signature with a held secret: it depends on the request, so a member could not review the sent text. */
-export function signedWithHeld(): Fault {
+export function buildSignedWithHeldFault(): Fault {
   return new Fault('policy_blocked', {
     message:
       'A call with a secret that needs approval cannot be signed. Send it without a signature.',

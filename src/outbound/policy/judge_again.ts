@@ -1,5 +1,5 @@
 /** Checks a running call again: it may continue only while it would still be allowed. */
-import { whenRead } from '../../core/async/unread.ts'
+import { decideWhenRead } from '../../core/async/unread.ts'
 import type { Placeholder } from '../injection/placeholders.ts'
 import type { CallRecord } from '../record.ts'
 import {
@@ -43,7 +43,7 @@ export async function judgeAgain<S extends UsableSecret>(
 ): Promise<void> {
   const { target } = asked
   const names = namesOf(placeholders)
-  const secrets = await whenRead(() => {
+  const secrets = await decideWhenRead(() => {
     if (!permission.allows(target)) throw domainBlocked(target)
     return selectSecrets(names, permission.secrets(names), {
       holder: permission.holder,

@@ -106,14 +106,14 @@ export function selectSecrets<S extends UsableSecret>(
   asking: Asking,
 ): Map<string, S> {
   const selected = new Map<string, S>()
-  for (const name of names) selected.set(name, only(name, secrets, asking))
+  for (const name of names) selected.set(name, requireOnly(name, secrets, asking))
   return selected
 }
 
 /** The holder who requests the secrets, and the environment; `null` if a refusal suggests no command. */
 type Asking = { holder: string; environment: string | null }
 
-function only<S extends UsableSecret>(
+function requireOnly<S extends UsableSecret>(
   name: string,
   secrets: readonly S[],
   { holder, environment }: Asking,
@@ -162,13 +162,13 @@ export function openSecrets(secrets: ReadonlyMap<string, UsableSecret>): Map<str
   const opened = new Map<string, Secret>()
   for (const [name, secret] of secrets) {
     opened.set(name, secret.open())
-    if (isMarked(secret.policy)) throw unresolved(name)
+    if (isMarked(secret.policy)) throw buildUnresolvedFault(name)
   }
   return opened
 }
 
 /** Refuses a reference: the value that it names has its own policy, and its text means nothing to an upstream. */
-function unresolved(name: string): Fault {
+function buildUnresolvedFault(name: string): Fault {
   return new Fault('unresolved_reference', {
     message: `The secret ${name} refers to other secrets, which calls do not resolve. Use those secrets directly.`,
   })

@@ -60,7 +60,7 @@ class Chunks {
     this.#size += bytes.length
     if (this.#size < this.#wanted) return
     let rest: Buffer = Buffer.concat(this.#received)
-    for (let read = this.#next(rest); read; read = this.#next(rest)) {
+    for (let read = this.#readNext(rest); read; read = this.#readNext(rest)) {
       rest = rest.subarray(read.length)
       yield read.bytes
     }
@@ -69,14 +69,14 @@ class Chunks {
   }
 
   end(): void {
-    if (this.#trailer === null || this.#size > 0) throw malformed()
+    if (this.#trailer === null || this.#size > 0) throw buildMalformedFault()
   }
 
-  #next(bytes: Buffer): { length: number; bytes: Uint8Array } | null {
-    if (this.#isComplete && bytes.length > 0) throw malformed()
+  #readNext(bytes: Buffer): { length: number; bytes: Uint8Array } | null {
+    if (this.#isComplete && bytes.length > 0) throw buildMalformedFault()
     this.#wanted = bytes.length + 1
     const end = bytes.indexOf('\r\n')
-    if (end < 0 && bytes.length > MAX_LINE) throw malformed()
+    if (end < 0 && bytes.length > MAX_LINE) throw buildMalformedFault()
     if (end < 0) return null
     const line = bytes.toString('latin1', 0, end)
     if (this.#trailer === null) return this.#chunk(bytes, line)
@@ -86,14 +86,15 @@ class Chunks {
   #chunk(bytes: Buffer, line: string): { length: number; bytes: Uint8Array } | null {
     const [, digits = '', name = ''] = HEAD.exec(line) ?? []
     const size = Number.parseInt(digits, 16)
-    if (digits === '' || size > MAX_CHUNK) throw malformed()
+    if (digits === '' || size > MAX_CHUNK) throw buildMalformedFault()
     const from = line.length + 2
     // The trailer, or an empty line, follows the last chunk.
     const length = from + (size === 0 ? 0 : size + 2)
     this.#wanted = length
     if (bytes.length < length) return null
     const data = bytes.subarray(from, from + size)
-    if (size > 0 && bytes.toString('latin1', from + size, length) !== '\r\n') throw malformed()
+    if (size > 0 && bytes.toString('latin1', from + size, length) !== '\r\n')
+      throw buildMalformedFault()
     if (size === 0) this.#trailer = []
     const signature = this.#sign('PAYLOAD', [NOTHING, sha256Hex(data)])
     const head = Buffer.from(`${digits}${name}${signature}\r\n`)
@@ -110,7 +111,7 @@ class Chunks {
     if (line === '') this.#isComplete = true
     else if (this.#declared.includes(NAME.exec(line)?.[1]?.toLowerCase() ?? ''))
       this.#trailer?.push(line)
-    else throw malformed()
+    else throw buildMalformedFault()
     return line
   }
 
@@ -122,7 +123,7 @@ class Chunks {
   }
 }
 
-function malformed(): Fault {
+function buildMalformedFault(): Fault {
   return new Fault('invalid_header', {
     message: 'The headers declare signed chunks, but the body has none.',
   })

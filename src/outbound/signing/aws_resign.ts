@@ -9,13 +9,13 @@ import type { Secret } from '../../core/secret.ts'
 import {
   type AwsSigningKey,
   authorizationOf,
-  canonicalHeaders,
-  canonicalRequest,
+  buildCanonicalRequest,
   deriveSigningKey,
   formsOf,
   isStorage,
   sha256Hex,
   textToSign,
+  toCanonicalHeaders,
 } from '../../core/signing/aws_sigv4.ts'
 import { bytesOf, type Call, type CallBody } from '../call.ts'
 import type { HeaderPair } from '../headers.ts'
@@ -29,7 +29,7 @@ import {
   HASH,
   usesOfAws,
 } from './aws_signature.ts'
-import { signingKey4a } from './aws_sigv4a.ts'
+import { deriveSigningKey4a } from './aws_sigv4a.ts'
 import type { ResignedRequest, Signature, Unsigned } from './client_signature.ts'
 import { accessKeyIdIn, type RoleKeys, roleKeysIn } from './role_keys.ts'
 import { bytesIn, textIn } from './signature.ts'
@@ -52,7 +52,7 @@ export function signAgain(
   request: Unsigned,
   values: ReadonlyMap<string, Secret>,
 ): ResignedRequest {
-  const { key, sent, signed, presented, payload, text } = described(signature, request, values)
+  const { key, sent, signed, presented, payload, text } = describeSigned(signature, request, values)
   const isHeader = signature.place === 'header'
   const made = key.sign(text)
   const id = accessKeyIdIn(values, signature.id)
@@ -61,7 +61,7 @@ export function signAgain(
     headers: isHeader ? [...sent, ['authorization', authorization]] : sent,
     search: isHeader ? presented : `${presented}&X-Amz-Signature=${made}`,
     body: CHUNKED.test(payload)
-      ? inChunks(request.body, key, {
+      ? signInChunks(request.body, key, {
           stamp: signature.stamp,
           signature: made,
           declared: trailersIn(sent),
@@ -77,12 +77,12 @@ export function isSignedSo(
   request: Unsigned,
   values: ReadonlyMap<string, Secret>,
 ): boolean {
-  const { key, text } = described(signature, request, values)
+  const { key, text } = describeSigned(signature, request, values)
   return key.verifies(text, signature.made)
 }
 
 /** The canonical parts of a request, and the text to sign. */
-function described(
+function describeSigned(
   signature: AwsSignature,
   request: Unsigned,
   values: ReadonlyMap<string, Secret>,
@@ -98,18 +98,23 @@ function described(
   const sent = headers.map(
     ([name, value]): HeaderPair => [name, /^x-amz-content-sha256$/i.test(name) ? payload : value],
   )
-  const signed = canonicalHeaders([['host', request.authority], ...sent]).filter(
+  const signed = toCanonicalHeaders([['host', request.authority], ...sent]).filter(
     ([name]) =>
       name === 'host' || signature.signedHeaders.includes(name) || (role && name === SESSION_TOKEN),
   )
   const presented = isHeader
     ? request.search
-    : presigned(request.search, {
+    : buildPresignedQuery(request.search, {
         'X-Amz-Credential': `${accessKeyIdIn(values, id)}/${key.scope}`,
         'X-Amz-SignedHeaders': signed.map(([name]) => name).join(';'),
         ...(token === null ? {} : { 'X-Amz-Security-Token': textIn(values, token) }),
       })
-  const canonical = canonicalRequest(service, { ...request, search: presented }, signed, payload)
+  const canonical = buildCanonicalRequest(
+    service,
+    { ...request, search: presented },
+    signed,
+    payload,
+  )
   return { key, sent, signed, presented, payload, text: textToSign(key, stamp, canonical) }
 }
 
@@ -130,7 +135,11 @@ function keyOf(
 ): AwsSigningKey {
   const secretAccessKey = bytesIn(values, key)
   if (region !== null) return deriveSigningKey({ secretAccessKey, region, service }, day)
-  return signingKey4a(accessKeyIdIn(values, id), secretAccessKey, `${day}/${service}/aws4_request`)
+  return deriveSigningKey4a(
+    accessKeyIdIn(values, id),
+    secretAccessKey,
+    `${day}/${service}/aws4_request`,
+  )
 }
 
 /** Values may have been inserted into a buffered body after the client hashed it. */
@@ -145,7 +154,7 @@ function trailersIn(headers: readonly HeaderPair[]): string[] {
   return names.toLowerCase().match(/[^\s,]+/g) ?? []
 }
 
-function inChunks(body: CallBody, key: AwsSigningKey, seed: Seed): CallBody {
+function signInChunks(body: CallBody, key: AwsSigningKey, seed: Seed): CallBody {
   if (body === null) return null
   if (!('bytes' in body)) {
     const { stream, length } = body
@@ -157,7 +166,7 @@ function inChunks(body: CallBody, key: AwsSigningKey, seed: Seed): CallBody {
 }
 
 /** The current query without its signature. */
-function presigned(search: string, values: Record<string, string>): string {
+function buildPresignedQuery(search: string, values: Record<string, string>): string {
   const kept = search
     .slice(1)
     .split('&')

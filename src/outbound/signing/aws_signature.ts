@@ -51,9 +51,9 @@ const AS_IT_IS = /^(UNSIGNED-PAYLOAD|STREAMING-UNSIGNED-PAYLOAD-TRAILER)$/
 export function awsSignatureIn(headers: Headers, search: string): AwsSignature | null {
   const authorization = headerOf(headers, 'authorization') ?? ''
   if (SIGNED.test(authorization) && authorization.includes(PLACEHOLDER_PREFIX)) {
-    return inHeader(headers, authorization)
+    return readFromHeader(headers, authorization)
   }
-  return search.includes(PLACEHOLDER_PREFIX) ? inQuery(headers, search) : null
+  return search.includes(PLACEHOLDER_PREFIX) ? readFromQuery(headers, search) : null
 }
 
 /** Whether the body must be read whole, because the client does not state its hash. */
@@ -73,20 +73,20 @@ export function isSignedForStorage(headers: Headers, search: string): boolean {
 
 /** A presigned URL contains the access key ID unencoded, so its place is the query. */
 export function usesOfAws({ place, id, key, token }: AwsSignature): SigningUse[] {
-  const signing = (name: string): SigningUse => ({
+  const toSigningUse = (name: string): SigningUse => ({
     name,
     style: 'aws_sigv4',
     header: 'authorization',
   })
   const shown: SigningUse =
-    place === 'query' ? { name: id, style: 'query', header: '' } : signing(id)
-  const keys = key === id ? [shown] : [shown, signing(key)]
+    place === 'query' ? { name: id, style: 'query', header: '' } : toSigningUse(id)
+  const keys = key === id ? [shown] : [shown, toSigningUse(key)]
   return token === null ? keys : [...keys, sessionTokenUse(token, 'query')]
 }
 
-function inHeader(headers: Headers, authorization: string): AwsSignature {
+function readFromHeader(headers: Headers, authorization: string): AwsSignature {
   const [, algorithm, rest = ''] = /^(\S+)\s+(.*)$/s.exec(authorization) ?? []
-  if (!isKnown(algorithm)) throw unsupported('invalid_header', algorithm ?? '')
+  if (!isKnown(algorithm)) throw buildUnsupportedFault('invalid_header', algorithm ?? '')
   const fields = new Map(rest.split(',').map((field) => cut(field.trim())))
   const payload = headerOf(headers, 'x-amz-content-sha256')
   return signatureFrom('invalid_header', {
@@ -101,14 +101,14 @@ function inHeader(headers: Headers, authorization: string): AwsSignature {
   })
 }
 
-function inQuery(headers: Headers, search: string): AwsSignature | null {
+function readFromQuery(headers: Headers, search: string): AwsSignature | null {
   const parameters = new Map(parametersOf(search))
   const isOlder = parameters.get('AWSAccessKeyId')?.startsWith(PLACEHOLDER_PREFIX)
-  if (isOlder) throw unsupported('invalid_target', 'AWSAccessKeyId')
+  if (isOlder) throw buildUnsupportedFault('invalid_target', 'AWSAccessKeyId')
   const credential = parameters.get('X-Amz-Credential')
   if (!credential?.startsWith(PLACEHOLDER_PREFIX)) return null
   const algorithm = parameters.get('X-Amz-Algorithm') ?? ''
-  if (!isKnown(algorithm)) throw unsupported('invalid_target', algorithm)
+  if (!isKnown(algorithm)) throw buildUnsupportedFault('invalid_target', algorithm)
   const [, token = null] =
     new RegExp(`^${REFERENCE}$`).exec(parameters.get('X-Amz-Security-Token') ?? '') ?? []
   const payload = headerOf(headers, 'x-amz-content-sha256')
@@ -147,7 +147,7 @@ function signatureFrom(
   }
   const known = region === null ? [HASH, AS_IT_IS] : [HASH, AS_IT_IS, CHUNKED]
   if (payload !== null && !known.some((kind) => kind.test(payload))) {
-    throw unsupported(code, payload)
+    throw buildUnsupportedFault(code, payload)
   }
   const scope = { id, key: keyFor(id), token, day, region, service, stamp }
   return { place, ...scope, signedHeaders: names.toLowerCase().split(';'), payload, made }
@@ -172,11 +172,11 @@ function parametersOf(search: string): [string, string][] {
     .split('&')
     .map((parameter) => {
       const [name, value] = cut(parameter)
-      return [name, decoded(value)]
+      return [name, decodePercent(value)]
     })
 }
 
-function decoded(text: string): string {
+function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -191,7 +191,7 @@ export function cut(field: string): [string, string] {
 }
 
 /** @param what the caller's text, which is shown only if it is known */
-function unsupported(code: 'invalid_header' | 'invalid_target', what: string): Fault {
+function buildUnsupportedFault(code: 'invalid_header' | 'invalid_target', what: string): Fault {
   const scheme = what.toUpperCase()
   if (scheme !== what && isKnown(scheme)) {
     throw new Fault(code, {

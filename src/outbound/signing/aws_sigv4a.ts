@@ -19,7 +19,7 @@ const MOST = Buffer.from('ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9ca
 const MAX_COUNTER = 254
 
 /** @throws Fault `unusable_secret` in the case that no key can be derived, which does not occur */
-export function signingKey4a(id: string, secret: Uint8Array, scope: string): AwsSigningKey {
+export function deriveSigningKey4a(id: string, secret: Uint8Array, scope: string): AwsSigningKey {
   const jwk = pairOf(ecdsaKeyOf(id, secret))
   const key = createPrivateKey({ key: jwk, format: 'jwk' })
   return {
@@ -40,7 +40,7 @@ export function ecdsaKeyOf(id: string, secret: Uint8Array): Buffer {
       .update(Buffer.from([counter]))
       .update(u32(256))
       .digest()
-    if (Buffer.compare(derived, MOST) <= 0) return increased(derived)
+    if (Buffer.compare(derived, MOST) <= 0) return incrementBytes(derived)
   }
   throw new Fault('unusable_secret')
 }
@@ -55,7 +55,7 @@ export function pairOf(privateKey: Buffer) {
   return { kty: 'EC', crv: 'P-256', d: text(privateKey), x: text(x), y: text(y) }
 }
 
-function increased(bytes: Buffer): Buffer {
+function incrementBytes(bytes: Buffer): Buffer {
   const number = BigInt(`0x${bytes.toString('hex')}`) + 1n
   return Buffer.from(number.toString(16).padStart(2 * bytes.length, '0'), 'hex')
 }

@@ -4,12 +4,12 @@
  */
 
 import type { Signable } from '../../core/signing/signable.ts'
-import { decoded, isHostOf, parametersIn } from './azure_text.ts'
+import { decodePercent, isHostOf, parametersIn } from './azure_text.ts'
 
 /** Returns the decoded parameters; `null` for a query that repeats one. */
-export function sharedAccessIn(search: string): ReadonlyMap<string, string> | null {
+export function readSharedAccess(search: string): ReadonlyMap<string, string> | null {
   const all = parametersIn(search)
-  const access = new Map(all.map(([name, value]) => [name, decoded(value)]))
+  const access = new Map(all.map(([name, value]) => [name, decodePercent(value)]))
   return access.size === all.length ? access : null
 }
 
@@ -23,13 +23,13 @@ const NO_QUEUE = /\.(blob|dfs|file|table)\./
 const OF_BLOBS = ['b', 'bs', 'bv', 'c', 'd']
 
 /** Returns the text to sign; `null` if the parameters do not determine it. */
-export function sharedAccessText(
+export function buildSharedAccessText(
   account: string,
   { authority, path, search }: Pick<Signable, 'authority' | 'path' | 'search'>,
 ): string | null {
-  const access = sharedAccessIn(search)
+  const access = readSharedAccess(search)
   // A line break in a field, or in the path, would be the end of that field.
-  if (!access || [...access.values(), decoded(path)].some((text) => /\p{Cc}/u.test(text)))
+  if (!access || [...access.values(), decodePercent(path)].some((text) => /\p{Cc}/u.test(text)))
     return null
   const version = access.get('sv') ?? ''
   if (!/^\d{4}-\d{2}-\d{2}$/.test(version) || version < FIRST || access.has('skoid')) return null
@@ -66,16 +66,16 @@ function resourceOf(
 ): string | null {
   const table = access.get('tn')
   if (table !== undefined) return `/table/${account}/${table.toLowerCase()}`
-  const segments = path.split('/').slice(1).map(decoded)
-  const upTo = (count: number) => ['', account, ...segments.slice(0, count)].join('/')
+  const segments = path.split('/').slice(1).map(decodePercent)
+  const takeFirst = (count: number) => ['', account, ...segments.slice(0, count)].join('/')
   const kind = access.get('sr')
-  if (kind === undefined) return NO_QUEUE.test(authority) ? null : `/queue${upTo(1)}`
-  if (kind === 's') return `/file${upTo(1)}`
-  if (kind === 'f') return `/file${upTo(segments.length)}`
-  if (kind === 'c') return `/blob${upTo(1)}`
+  if (kind === undefined) return NO_QUEUE.test(authority) ? null : `/queue${takeFirst(1)}`
+  if (kind === 's') return `/file${takeFirst(1)}`
+  if (kind === 'f') return `/file${takeFirst(segments.length)}`
+  if (kind === 'c') return `/blob${takeFirst(1)}`
   if (kind === 'd') {
     const depth = Number(access.get('sdd'))
-    return depth > 0 ? `/blob${upTo(1 + depth)}` : null
+    return depth > 0 ? `/blob${takeFirst(1 + depth)}` : null
   }
-  return OF_BLOBS.includes(kind) ? `/blob${upTo(segments.length)}` : null
+  return OF_BLOBS.includes(kind) ? `/blob${takeFirst(segments.length)}` : null
 }

@@ -9,14 +9,14 @@ import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../core/names/secret_name.ts
 import type { Secret } from '../../core/secret.ts'
 import { bytesOf, type Call, type CallBody } from '../call.ts'
 import type { Target } from '../target.ts'
-import { sharedAccessIn, sharedAccessText } from './azure_access.ts'
+import { buildSharedAccessText, readSharedAccess } from './azure_access.ts'
 import {
   type AzureScheme,
-  decoded,
+  buildSharedKeyText,
+  decodePercent,
   isHostOf,
   isTable,
   parametersIn,
-  sharedKeyText,
 } from './azure_text.ts'
 import type { Signature } from './client_signature.ts'
 import { bytesIn, headerOf, withAuthorization } from './signature.ts'
@@ -38,22 +38,26 @@ const AZURE =
 export function azureSignature({ headers }: Call, target: Target): Signature | null {
   const authorization = headerOf(headers, 'authorization') ?? ''
   const [, scheme, account = '', name = ''] = AUTHORIZATION.exec(authorization) ?? []
-  if (scheme !== undefined) return sharedKey(scheme as AzureScheme, { account, name, target })
-  if (NAMES_KEY.test(authorization)) throw otherwiseWritten('invalid_header', 'Authorization')
-  return sharedAccess(target)
+  if (scheme !== undefined) return readSharedKey(scheme as AzureScheme, { account, name, target })
+  if (NAMES_KEY.test(authorization)) throw buildOtherFormFault('invalid_header', 'Authorization')
+  return readSharedAccessQuery(target)
 }
 
 type Named = { account: string; name: string; target: Target }
 
-function sharedKey(scheme: AzureScheme, { account, name, target }: Named): Signature {
+function readSharedKey(scheme: AzureScheme, { account, name, target }: Named): Signature {
   return {
     place: 'header',
     uses: [useOf(account, name, target)],
     ranges: RANGES,
     sign: (request, values) => {
       const length = lengthOf(request.body)
-      const text = sharedKeyText(scheme, account, { ...request, length, isTable: isTable(request) })
-      const made = signed(text, name, values)
+      const text = buildSharedKeyText(scheme, account, {
+        ...request,
+        length,
+        isTable: isTable(request),
+      })
+      const made = signText(text, name, values)
       return {
         ...request,
         headers: withAuthorization(request.headers, `${scheme} ${account}:${made.signature}`),
@@ -63,14 +67,14 @@ function sharedKey(scheme: AzureScheme, { account, name, target }: Named): Signa
   }
 }
 
-function sharedAccess(target: Target): Signature | null {
-  const access = target.search.includes(PLACEHOLDER_PREFIX) ? sharedAccessIn(target.search) : null
+function readSharedAccessQuery(target: Target): Signature | null {
+  const access = target.search.includes(PLACEHOLDER_PREFIX) ? readSharedAccess(target.search) : null
   const [, account = '', name = ''] = ACCESS.exec(access?.get('sig') ?? '') ?? []
   if (name === '') {
     const isNamed = parametersIn(target.search).some(
-      ([key, value]) => /^sig$/i.test(decoded(key)) && NAMES_KEY.test(decoded(value)),
+      ([key, value]) => /^sig$/i.test(decodePercent(key)) && NAMES_KEY.test(decodePercent(value)),
     )
-    if (isNamed && access) throw otherwiseWritten('invalid_target', 'sig')
+    if (isNamed && access) throw buildOtherFormFault('invalid_target', 'sig')
     return null
   }
   return {
@@ -78,9 +82,9 @@ function sharedAccess(target: Target): Signature | null {
     uses: [useOf(account, name, target)],
     ranges: RANGES,
     sign: (request, values) => {
-      const text = sharedAccessText(account, request)
-      if (text === null) throw unsupported()
-      const made = signed(text, name, values)
+      const text = buildSharedAccessText(account, request)
+      if (text === null) throw buildUnsupportedFault()
+      const made = signText(text, name, values)
       const sig = `$1sig=${encodeURIComponent(made.signature)}`
       const search = request.search.replace(/([?&])sig=[^&]*/, sig)
       return { ...request, search, signatures: made.forms }
@@ -88,13 +92,13 @@ function sharedAccess(target: Target): Signature | null {
   }
 }
 
-function otherwiseWritten(code: 'invalid_header' | 'invalid_target', where: string): Fault {
+function buildOtherFormFault(code: 'invalid_header' | 'invalid_target', where: string): Fault {
   return new Fault(code, {
     message: `${where} does not have the form SharedKey ACCOUNT:${PLACEHOLDER_PREFIX}NAME, so the request cannot be signed.`,
   })
 }
 
-function unsupported(): Fault {
+function buildUnsupportedFault(): Fault {
   return new Fault('invalid_target', {
     message:
       'This kind of shared access signature is not supported: use an account or service SAS of version 2015-04-05 or later.',
@@ -106,7 +110,7 @@ function useOf(account: string, name: string, { host }: Target): Signature['uses
   return { name, style: 'azure_storage', header: 'authorization', isForeign }
 }
 
-function signed(text: string, name: string, values: ReadonlyMap<string, Secret>) {
+function signText(text: string, name: string, values: ReadonlyMap<string, Secret>) {
   const key = storageKeyOf(bytesIn(values, name))
   if (!key) {
     throw new Fault('unusable_secret', {

@@ -19,7 +19,7 @@ const CONDITIONS = [
   'range',
 ]
 
-export function sharedKeyText(scheme: AzureScheme, account: string, request: Request): string {
+export function buildSharedKeyText(scheme: AzureScheme, account: string, request: Request): string {
   const headers = new Map(request.headers.map(([name, value]) => [name.toLowerCase(), value]))
   const of = (name: string) => headers.get(name) ?? ''
   const content = [of('content-md5'), of('content-type')]
@@ -51,7 +51,7 @@ export function isHostOf(account: string, host: string): boolean {
 }
 
 /** Decodes a text; one that cannot be decoded stays. */
-export function decoded(text: string): string {
+export function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -75,7 +75,7 @@ function lengthOf({ length }: Request): string {
 function vendorHeaders(headers: readonly HeaderPair[]): string {
   return headers
     .filter(([name]) => name.startsWith('x-ms-'))
-    .sort(([a], [b]) => byName(a, b))
+    .sort(([a], [b]) => compareByName(a, b))
     .map(([name, value]) => `${name}:${value.trim()}\n`)
     .join('')
 }
@@ -84,18 +84,21 @@ function vendorHeaders(headers: readonly HeaderPair[]): string {
  * Orders names as the service does: `_` before digits before letters. `-` counts only between names that are otherwise
  * equal: the one with a later `-` is first.
  */
-function byName(a: string, b: string): number {
+function compareByName(a: string, b: string): number {
   const [left, right] = [a, b].map((name) => name.replaceAll('-', '').replaceAll('_', '!'))
-  return byCode(left ?? '', right ?? '') || byCode(a.replaceAll('-', '~'), b.replaceAll('-', '~'))
+  return (
+    compareByCode(left ?? '', right ?? '') ||
+    compareByCode(a.replaceAll('-', '~'), b.replaceAll('-', '~'))
+  )
 }
 
-function byCode(a: string, b: string): number {
+function compareByCode(a: string, b: string): number {
   return a < b ? -1 : Number(a > b)
 }
 
 function resourceOf(account: string, { path, search }: Request, isShort: boolean): string {
   const parameters = parametersIn(search).map(
-    ([name, value]): HeaderPair => [decoded(name).toLowerCase(), decoded(value)],
+    ([name, value]): HeaderPair => [decodePercent(name).toLowerCase(), decodePercent(value)],
   )
   const resource = `/${account}${path}`
   if (isShort) {
@@ -104,12 +107,12 @@ function resourceOf(account: string, { path, search }: Request, isShort: boolean
   }
   const values = Map.groupBy(parameters, ([name]) => name)
   const lines = [...values]
-    .sort(([a], [b]) => byCode(a, b))
+    .sort(([a], [b]) => compareByCode(a, b))
     .map(
       ([name, all]) =>
         `\n${name}:${all
           .map(([, value]) => value)
-          .sort(byCode)
+          .sort(compareByCode)
           .join(',')}`,
     )
   return resource + lines.join('')

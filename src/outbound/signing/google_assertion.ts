@@ -63,31 +63,33 @@ export function isForm(contentType: string | null | undefined): boolean {
 /** @throws Fault `invalid_header` */
 export function bearerIn(headers: Readonly<Record<string, string>>, target: Target) {
   const [, token = ''] = BEARER.exec(headerOf(headers, 'authorization') ?? '') ?? []
-  const found = unsignedIn(token, 'invalid_header')
-  return found && checked(found, target, 'invalid_header')
+  const found = findUnsigned(token, 'invalid_header')
+  return found && checkAssertion(found, target, 'invalid_header')
 }
 
 /** @throws Fault `validation_error` */
 export function assertionIn(form: URLSearchParams, target: Target): Assertion | null {
   const assertions = form.getAll('assertion')
-  const [found] = assertions.flatMap((text) => unsignedIn(text, 'validation_error') ?? [])
+  const [found] = assertions.flatMap((text) => findUnsigned(text, 'validation_error') ?? [])
   if (!found) return null
   const isOne = assertions.length === 1 && form.getAll('grant_type').join() === GRANT_TYPE
-  if (!isOne) throw refused('validation_error', `needs a form with the grant type ${GRANT_TYPE}`)
-  return checked(found, target, 'validation_error')
+  if (!isOne)
+    throw buildRefusedFault('validation_error', `needs a form with the grant type ${GRANT_TYPE}`)
+  return checkAssertion(found, target, 'validation_error')
 }
 
 type Code = 'invalid_header' | 'validation_error'
 type Found = Pick<Assertion, 'name' | 'claims'>
 
-function unsignedIn(text: string, code: Code): Found | null {
+function findUnsigned(text: string, code: Code): Found | null {
   const [, head = '', body = '', name] = UNSIGNED.exec(text) ?? []
   if (name === undefined) return null
-  if (text.length > MAX_TOKEN) throw refused(code, `is longer than ${MAX_TOKEN} bytes`)
+  if (text.length > MAX_TOKEN) throw buildRefusedFault(code, `is longer than ${MAX_TOKEN} bytes`)
   const [header, claims] = [objectIn(head), objectIn(body)]
-  if (!header || !claims) throw refused(code, 'cannot be read')
-  if ([header, claims].some(hasNameInOtherCase)) throw refused(code, 'has a name in the wrong case')
-  if (header.alg !== 'RS256') throw refused(code, 'must use RS256')
+  if (!header || !claims) throw buildRefusedFault(code, 'cannot be read')
+  if ([header, claims].some(hasNameInOtherCase))
+    throw buildRefusedFault(code, 'has a name in the wrong case')
+  if (header.alg !== 'RS256') throw buildRefusedFault(code, 'must use RS256')
   return { name, claims }
 }
 
@@ -96,19 +98,20 @@ function hasNameInOtherCase(part: Readonly<Record<string, unknown>>): boolean {
 }
 
 /** @throws Fault for claims that are valid for other hosts */
-function checked({ name, claims }: Found, target: Target, code: Code): Assertion {
+function checkAssertion({ name, claims }: Found, target: Target, code: Code): Assertion {
   const { iss, aud, scope } = claims
-  if (typeof iss !== 'string' || iss === '') throw refused(code, 'has no issuer')
+  if (typeof iss !== 'string' || iss === '') throw buildRefusedFault(code, 'has no issuer')
   // Without an audience, every API of Google accepts it.
   const isOpen = code === 'invalid_header' && aud === undefined && typeof scope === 'string'
   if (isOpen) return { name, claims, isForeign: !/\.googleapis\.com$/.test(target.host) }
   const [, written] = (typeof aud === 'string' && AUDIENCE.exec(aud)) || []
   const audience = written?.replace(/:443$/, '')
-  if (audience === undefined) throw refused(code, 'must have a plain https URL as audience')
+  if (audience === undefined)
+    throw buildRefusedFault(code, 'must have a plain https URL as audience')
   const isHere =
     audience === target.authority ||
     [audience, target.authority].every((host) => TOKEN_HOSTS.includes(host))
-  if (!isHere) throw refused(code, 'has another host as audience')
+  if (!isHere) throw buildRefusedFault(code, 'has another host as audience')
   return { name, claims, isForeign: false }
 }
 
@@ -121,6 +124,6 @@ export function objectIn(base64url: string): Record<string, unknown> | null {
   }
 }
 
-function refused(code: Code, objection: string): Fault {
+function buildRefusedFault(code: Code, objection: string): Fault {
   return new Fault(code, { message: `The JSON Web Token to sign ${objection}.` })
 }

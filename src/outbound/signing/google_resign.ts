@@ -29,7 +29,7 @@ export function googleSignature({ headers, body }: Call, target: Target): Signat
       place: 'header',
       uses: [useOf(bearer)],
       sign: (request, values) => {
-        const { token, signature } = signed(bearer, values)
+        const { token, signature } = signAssertion(bearer, values)
         return {
           ...request,
           headers: withAuthorization(request.headers, `Bearer ${token}`),
@@ -45,7 +45,7 @@ export function googleSignature({ headers, body }: Call, target: Target): Signat
     place: 'body',
     uses: [useOf(assertion)],
     sign: (request, values) => {
-      const { token, signature } = signed(assertion, values)
+      const { token, signature } = signAssertion(assertion, values)
       form.set('assertion', token)
       return {
         ...request,
@@ -67,7 +67,7 @@ function formIn(headers: Call['headers'], bytes: Uint8Array | null): URLSearchPa
 }
 
 /** The client's claims, for the key's account. */
-function signed(
+function signAssertion(
   { name, claims }: Assertion,
   values: ReadonlyMap<string, Secret>,
 ): { token: string; signature: NamedBytes[] } {

@@ -23,7 +23,7 @@ export class RoleKeys extends Secret {
 }
 
 /** A derived credential, for one call. */
-export function openedCredential(credential: NonNullable<Credential>): Secret {
+export function openDerivedCredential(credential: NonNullable<Credential>): Secret {
   if (typeof credential === 'string') return new Secret(utf8(credential))
   const { access_key_id, secret_access_key, session_token } = credential
   return new RoleKeys(access_key_id, utf8(secret_access_key), session_token)

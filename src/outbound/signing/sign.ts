@@ -61,7 +61,7 @@ type Hmac = z.output<typeof hmac>
 type SigV4 = z.output<typeof sigv4>
 
 /** Returns the header that a signature may set freely. AWS prescribes its others. */
-export function chosenHeader(spec: RequestSigning | null): string[] {
+export function findFreeHeader(spec: RequestSigning | null): string[] {
   return spec?.type === 'hmac-sha256' ? [spec.header] : []
 }
 
@@ -180,14 +180,14 @@ function signHmac(
 }
 
 /** Digests of a policy's constant templates, with the key in each encoding. */
-export function fixedSignatures(
+export function listFixedSignatures(
   value: Uint8Array,
   { allowed_locations, sign_templates }: Policy,
 ): Uint8Array[] {
   if (!allowed_locations?.includes('sign')) return []
   const fixed = (sign_templates ?? []).filter((template) => !VARIABLE.test(template))
   const text = Buffer.from(value).toString('latin1')
-  const keys = [value, decodedKey(text, 'hex'), decodedKey(text, 'base64')]
+  const keys = [value, decodeSigningKey(text, 'hex'), decodeSigningKey(text, 'base64')]
   return fixed.flatMap((template) =>
     keys.flatMap((key) => {
       const digest = key && createHmac('sha256', key).update(template).digest()
@@ -199,14 +199,14 @@ export function fixedSignatures(
 /** Decodes a key. Rejects text outside of its encoding, which would silently shorten it, down to an empty key. */
 function decodeKey(text: Uint8Array, { secret, key_encoding }: Hmac): Uint8Array {
   const encoding = key_encoding === 'hex' ? 'hex' : 'base64'
-  const key = decodedKey(Buffer.from(text).toString('latin1'), encoding)
+  const key = decodeSigningKey(Buffer.from(text).toString('latin1'), encoding)
   if (key) return key
   throw new Fault('unusable_secret', {
     message: `The secret ${secret} is not a key in ${key_encoding}.`,
   })
 }
 
-function decodedKey(text: string, encoding: 'hex' | 'base64'): Uint8Array | null {
+function decodeSigningKey(text: string, encoding: 'hex' | 'base64'): Uint8Array | null {
   try {
     const key = encoding === 'hex' ? Uint8Array.fromHex(text) : Uint8Array.fromBase64(text)
     return key.length > 0 ? key : null

@@ -24,7 +24,7 @@ export function ticketsFor(name: string, value: Uint8Array) {
   return async (response: Response, guardToken: GuardToken = () => {}): Promise<Response> => {
     const { status, headers } = response
     checkFraming(status, headers.toJSON())
-    const body = await readCapped(response.body, MAX_ANSWER, tooLarge).catch((error) => {
+    const body = await readCapped(response.body, MAX_ANSWER, buildTooLargeFault).catch((error) => {
       throw upstreamFault(error)
     })
     const written = withTickets(body, (token) => {
@@ -45,7 +45,7 @@ export function ticketsFor(name: string, value: Uint8Array) {
   }
 }
 
-function tooLarge(): Fault {
+function buildTooLargeFault(): Fault {
   return new Fault('upstream_too_large')
 }
 

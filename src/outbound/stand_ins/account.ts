@@ -1,6 +1,6 @@
 /** The shape of a Google service account file. It keeps only the field names and the Google addresses listed below. */
 import { privateKeyOf } from './private_key.ts'
-import { merged } from './runs.ts'
+import { mergeParts } from './runs.ts'
 import type { StandInPart, StandInShape, Unshaped } from './shape.ts'
 
 type Field = (value: string) => StandInPart[] | null
@@ -36,7 +36,7 @@ export function accountIn(text: string): StandInShape | Unshaped {
   })
   if (!written.every((parts) => parts !== null)) return 'json'
   const inner = written.flatMap((parts, at) => [{ text: at === 0 ? '{' : ',' }, ...parts])
-  return merged([...inner, { text: '}' }])
+  return mergeParts([...inner, { text: '}' }])
 }
 
 /** Parses JSON without duplicate names: programs disagree about which duplicate counts. */

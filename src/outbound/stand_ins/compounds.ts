@@ -3,7 +3,7 @@
  * value that differs from it anywhere, for example with two `@`, is not split.
  */
 import { connectionFieldsOf } from './parts.ts'
-import { joinParts, merged, runOf, safeRunOf } from './runs.ts'
+import { joinParts, mergeParts, runOf, safeRunOf } from './runs.ts'
 import type { StandInPart, StandInShape, Unshaped } from './shape.ts'
 
 /** With user information in unambiguous characters, a host name, and at most a port and a short segment. */
@@ -30,7 +30,7 @@ export function urlIn(text: string): StandInShape | Unshaped | null {
   const [, scheme = '', user = '', colon = '', password = '', place = ''] =
     URL_WITH_LOGIN.exec(text) ?? []
   if (user === '' && password === '') return 'url'
-  return merged([
+  return mergeParts([
     { text: scheme },
     ...(user ? [{ ...safeRunOf(user), part: 'USER' as const }] : []),
     { text: colon },
@@ -50,7 +50,7 @@ export function connectionIn(text: string): StandInShape | null {
     if (value === '' || isPublic(name, value)) return [{ text: name + value }]
     return [{ text: name }, { ...runOf(value), ...(field === first ? { part: 'KEY' } : {}) }]
   })
-  return merged(joinParts(shapes, ';'))
+  return mergeParts(joinParts(shapes, ';'))
 }
 
 function areKnown(fields: readonly string[]): boolean {

@@ -26,27 +26,27 @@ export async function drawStandIn(shape: StandInShape): Promise<DrawnStandIn> {
     const name = 'part' in piece ? piece.part : undefined
     return name ? [{ name, text: pieces[at] ?? '' }] : []
   })
-  const written = pieces.map((text, at) => (isEscaped(shape[at]) ? escaped(text) : text))
+  const written = pieces.map((text, at) => (isEscaped(shape[at]) ? escapeText(text) : text))
   return { text: written.join(''), parts }
 }
 
 async function textOf(piece: StandInPart): Promise<string> {
   if ('text' in piece) return piece.text
   if ('jwt' in piece) return jsonWebToken(piece)
-  if ('private_key' in piece) return privateKey(piece)
+  if ('private_key' in piece) return generatePrivateKey(piece)
   if (piece.checksum) return checkedOf(piece)
-  return drawn(piece.random, piece.length) + '='.repeat(piece.padding ?? 0)
+  return drawCharacters(piece.random, piece.length) + '='.repeat(piece.padding ?? 0)
 }
 
 function isEscaped(piece: StandInPart | undefined): boolean {
   return piece !== undefined && 'escaped' in piece && piece.escaped
 }
 
-function escaped(text: string): string {
+function escapeText(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }
 
-function drawn(name: Alphabet, length: number): string {
+function drawCharacters(name: Alphabet, length: number): string {
   const isBase64 = name === 'base64' || name === 'base64url'
   // As an encoder writes it, for strict decoders; no encoding has 4n+1 characters.
   if (isBase64 && length % 4 !== 1) {
@@ -59,7 +59,7 @@ function drawn(name: Alphabet, length: number): string {
 
 /** The CRC-32 of the characters before it, in base 62. */
 function checkedOf({ random, length }: RandomPart): string {
-  const text = drawn(random, length - CHECKSUM_LENGTH)
+  const text = drawCharacters(random, length - CHECKSUM_LENGTH)
   let checksum = ''
   for (let rest = crc32(text); checksum.length < CHECKSUM_LENGTH; rest = Math.floor(rest / 62)) {
     checksum = `${alphabets.base62[rest % 62]}${checksum}`
@@ -72,25 +72,25 @@ function checkedOf({ random, length }: RandomPart): string {
  * would take for a piece of the value.
  */
 function jsonWebToken({ jwt, expires, signature }: Extract<StandInPart, { jwt: string }>): string {
-  const header = { kid: drawn('hex', 16), typ: 'JWT', alg: jwt }
-  const claims = { jti: drawn('hex', 32), ...(expires === null ? {} : { exp: expires }) }
+  const header = { kid: drawCharacters('hex', 16), typ: 'JWT', alg: jwt }
+  const claims = { jti: drawCharacters('hex', 32), ...(expires === null ? {} : { exp: expires }) }
   const parts = [header, claims].map((part) =>
     Buffer.from(JSON.stringify(part)).toString('base64url'),
   )
-  return [...parts, drawn('base64url', signature)].join('.')
+  return [...parts, drawCharacters('base64url', signature)].join('.')
 }
 
 const generate = promisify(generateKeyPair)
 
-async function privateKey(part: PrivateKeyPart): Promise<string> {
-  const key = await newKey(part)
+async function generatePrivateKey(part: PrivateKeyPart): Promise<string> {
+  const key = await createKeyPair(part)
   return key
     .export({ type: part.format as 'pkcs8', format: 'pem' })
     .toString()
     .trim()
 }
 
-async function newKey({ private_key, bits, curve }: PrivateKeyPart) {
+async function createKeyPair({ private_key, bits, curve }: PrivateKeyPart) {
   if (private_key === 'rsa')
     return (await generate('rsa', { modulusLength: bits ?? 2048 })).privateKey
   if (private_key === 'ec')

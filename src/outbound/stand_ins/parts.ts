@@ -54,7 +54,7 @@ export function withParts<S extends { name: string; policy: Policy | null }>(
 }
 
 /** @throws Fault `unusable_secret` */
-export function openedPart(value: Secret, name: string): Secret {
+export function openPart(value: Secret, name: string): Secret {
   const named = partNamed(name)
   const part = named && partOf(value.reveal(), named.part)
   if (part) return new Secret(part)
@@ -66,19 +66,21 @@ export function openedPart(value: Secret, name: string): Secret {
 /** Returns a part as a client extracts it from the value; `null` if it is missing. */
 export function partOf(value: Uint8Array, part: PartName): Uint8Array | null {
   const text = fromUtf8(value)?.trim() ?? ''
-  const found = { USER: user, PASSWORD: password, PRIVATE_KEY: privateKey, KEY: key }[part](text)
+  const found = { USER: user, PASSWORD: password, PRIVATE_KEY: readPrivateKey, KEY: key }[part](
+    text,
+  )
   return found ? utf8(found) : null
 }
 
 function user(text: string): string | null {
-  return unescaped(loginIn(text)?.user)
+  return unescapeText(loginIn(text)?.user)
 }
 
 function password(text: string): string | null {
-  return unescaped(loginIn(text)?.password)
+  return unescapeText(loginIn(text)?.password)
 }
 
-function privateKey(text: string): string | null {
+function readPrivateKey(text: string): string | null {
   try {
     const { type, private_key: pem } = JSON.parse(text)
     return type === 'service_account' && typeof pem === 'string' ? pem : null
@@ -91,7 +93,7 @@ function key(text: string): string | null {
   return connectionFieldsOf(text)?.find(({ isSecret }) => isSecret)?.value ?? null
 }
 
-function unescaped(text: string | undefined): string | null {
+function unescapeText(text: string | undefined): string | null {
   try {
     return text === undefined ? null : decodeURIComponent(text)
   } catch {

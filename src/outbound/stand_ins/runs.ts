@@ -25,21 +25,21 @@ const alphabetsOf = Uint16Array.from({ length: 128 }, (_, code) =>
 /** One run of random characters, with the padding of base64. */
 export function runOf(text: string): RandomPart {
   const [, run = '', padding = ''] = /^([A-Za-z0-9+/_-]+)(={1,2})$/.exec(text) ?? []
-  if (run.length < MIN_LENGTH || text.length % 4 !== 0) return lengthened(text)
+  if (run.length < MIN_LENGTH || text.length % 4 !== 0) return lengthenRun(text)
   const random = /[_-]/.test(run) ? 'base64url' : 'base64'
   return { random, length: run.length, padding: padding.length }
 }
 
 /** Returns a run without characters that are special in a URL. */
 export function safeRunOf(text: string): RandomPart {
-  const run = lengthened(text)
+  const run = lengthenRun(text)
   return {
     ...run,
     random: run.random === 'text' || run.random === 'base64' ? 'base62' : run.random,
   }
 }
 
-function lengthened(text: string): RandomPart {
+function lengthenRun(text: string): RandomPart {
   const run = exactRunOf(text)
   const bits = run.length * Math.log2(alphabets[run.random].length)
   const isShort = run.length < MIN_LENGTH || bits < MIN_BITS
@@ -62,7 +62,7 @@ export function joinParts(parts: readonly StandInPart[][], separator: string): S
 }
 
 /** Removes empty texts and joins adjacent ones. */
-export function merged(parts: readonly StandInPart[]): StandInShape {
+export function mergeParts(parts: readonly StandInPart[]): StandInShape {
   const shape: StandInPart[] = []
   for (const part of parts) {
     const last = shape.at(-1)

@@ -47,7 +47,7 @@ function uuidLike(text: string): StandInShape {
 
 /** Returns the shape of JSON Web Tokens, and of texts with a vendor's prefix. */
 function tokenIn(text: string): StandInShape | null {
-  return jsonWebTokenIn(text) ?? installationTokenIn(text) ?? prefixedIn(text)
+  return jsonWebTokenIn(text) ?? installationTokenIn(text) ?? findPrefixedShape(text)
 }
 
 /** Returns the shape of a GitHub App's token since April 2026: `ghs_`, the number of the App, and a JSON Web Token. */
@@ -75,7 +75,7 @@ function memberOf(base64url: string, name: string): unknown {
   }
 }
 
-function prefixedIn(text: string): StandInShape | null {
+function findPrefixedShape(text: string): StandInShape | null {
   const known = knownPrefixOf(text)
   if (!known) return null
   const rest = text.slice(known.prefix.length)

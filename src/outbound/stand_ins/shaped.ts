@@ -26,7 +26,7 @@ const derivedShapes: Readonly<Record<DerivedKind, StandInShape>> = {
 }
 
 /** @param mayRead whether the caller may read values, and so settings, which are not secret */
-export function shapedBy(policy: Policy | null, value: Uint8Array, mayRead: boolean): Shaped {
+export function shapeByPolicy(policy: Policy | null, value: Uint8Array, mayRead: boolean): Shaped {
   const { references, sensitive, kind, allowed_locations: locations } = policy ?? {}
   if (isHeld(policy)) return UNAPPROVED
   // No call may use it. The values that it refers to are set under their own names.

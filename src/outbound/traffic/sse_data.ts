@@ -24,7 +24,7 @@ export class SseData {
     let at = 0
     while (at < bytes.length) {
       if (this.#matched !== FIELD.length) {
-        this.#outside(bytes[at] ?? 0)
+        this.#scanOutside(bytes[at] ?? 0)
         at += 1
         continue
       }
@@ -36,7 +36,7 @@ export class SseData {
     }
   }
 
-  #outside(byte: number): void {
+  #scanOutside(byte: number): void {
     const isSecondHalf = byte === LF && this.#wasCr
     this.#wasCr = false
     if (isSecondHalf) return

@@ -3,19 +3,19 @@ import type { AnswerGuard, GuardedBodyKind, StreamGuard } from '../guard.ts'
 
 export type Traffic = {
   /** Bytes of the request, or of a message to the upstream. */
-  sent(bytes: number): void
+  recordSent(bytes: number): void
   /** A message of a WebSocket, as the caller gets it. */
-  receivedMessage(message: Uint8Array): void
+  recordMessage(message: Uint8Array): void
   /** Opens the answer's one body. */
   openAnswer(kind: GuardedBodyKind | undefined): AnswerTraffic
   /** The answer's messages of gRPC. */
-  received(bytes: number): void
+  recordReceived(bytes: number): void
 }
 
 export type AnswerTraffic = { push(bytes: Uint8Array): void; end(): void }
 
 /** The guard of an answer, with its sanitised body counted. */
-export function meteredGuard(
+export function meterGuard(
   guard: AnswerGuard,
   traffic: Traffic | undefined,
   read: (traffic: Traffic, body: Uint8Array, kind?: GuardedBodyKind) => void = readBody,
@@ -31,13 +31,13 @@ export function meteredGuard(
       read(traffic, redacted, kind)
       return redacted
     },
-    openStream: (kind) => meteredStream(guard.openStream(kind), traffic.openAnswer(kind)),
+    openStream: (kind) => meterStream(guard.openStream(kind), traffic.openAnswer(kind)),
   }
 }
 
 /** Messages of gRPC are counted and not read. */
 export function countMessage(traffic: Traffic, message: Uint8Array): void {
-  traffic.received(message.length)
+  traffic.recordReceived(message.length)
 }
 
 function readBody(traffic: Traffic, body: Uint8Array, kind?: GuardedBodyKind): void {
@@ -46,18 +46,18 @@ function readBody(traffic: Traffic, body: Uint8Array, kind?: GuardedBodyKind): v
   answer.end()
 }
 
-function meteredStream(stream: StreamGuard, answer: AnswerTraffic): StreamGuard {
-  const counted = (bytes: Uint8Array) => {
+function meterStream(stream: StreamGuard, answer: AnswerTraffic): StreamGuard {
+  const countBytes = (bytes: Uint8Array) => {
     answer.push(bytes)
     return bytes
   }
   return {
     async *push(chunk) {
-      for await (const piece of stream.push(chunk)) yield counted(piece)
+      for await (const piece of stream.push(chunk)) yield countBytes(piece)
     },
-    pushNow: (chunk) => counted(stream.pushNow(chunk)),
+    pushNow: (chunk) => countBytes(stream.pushNow(chunk)),
     flush: () => {
-      const last = counted(stream.flush())
+      const last = countBytes(stream.flush())
       answer.end()
       return last
     },

@@ -49,8 +49,8 @@ export class UsageScanner {
     for (let at = 0; at < bytes.length && !this.#isBroken; at++) {
       const byte = bytes[at] ?? 0
       this.#keep(byte)
-      if (this.#isInString) this.#inString(byte)
-      else this.#outside(byte)
+      if (this.#isInString) this.#scanString(byte)
+      else this.#scanOutside(byte)
     }
   }
 
@@ -68,7 +68,7 @@ export class UsageScanner {
     if (this.#usage && this.#usage.length <= MAX_USAGE_BYTES) this.#usage.push(byte)
   }
 
-  #inString(byte: number): void {
+  #scanString(byte: number): void {
     if (this.#isEscaped) this.#isEscaped = false
     else if (byte === BACKSLASH) this.#isEscaped = true
     else if (byte === QUOTE) {
@@ -78,7 +78,7 @@ export class UsageScanner {
     if (this.#text.length <= MAX_NAME_BYTES) this.#text.push(byte)
   }
 
-  #outside(byte: number): void {
+  #scanOutside(byte: number): void {
     if (byte === QUOTE) {
       this.#isInString = true
       this.#text = []

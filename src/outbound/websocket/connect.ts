@@ -52,7 +52,7 @@ async function shakeHands(
   const [status = '', ...lines] = head.split('\r\n')
   const offered = splitProtocols(request.headers.find(([name]) => isProtocolHeader(name))?.[1])
   const headers = new Headers(lines.map(splitLine))
-  if (!/^HTTP\/1\.1 101(?: |$)/.test(status) || !agrees(headers, key)) throw broken()
+  if (!/^HTTP\/1\.1 101(?: |$)/.test(status) || !agrees(headers, key)) throw buildBrokenFault()
   return { wire, rest, protocol: chosenOf(headers.get('sec-websocket-protocol'), offered) }
 }
 
@@ -83,12 +83,12 @@ function readHead(
 ): Promise<{ head: string; rest: Uint8Array }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ head: string; rest: Uint8Array }>()
   let received = Buffer.alloc(0)
-  const late = () => reject(new Fault('upstream_timeout'))
-  const closed = () => reject(broken())
+  const rejectLate = () => reject(new Fault('upstream_timeout'))
+  const rejectClosed = () => reject(buildBrokenFault())
   const take = (chunk: Buffer) => {
     received = Buffer.concat([received, chunk])
     const end = received.indexOf('\r\n\r\n')
-    if (end < 0 && received.length > MAX_HEADER_BYTES) reject(broken())
+    if (end < 0 && received.length > MAX_HEADER_BYTES) reject(buildBrokenFault())
     if (end < 0) return
     wire.pause()
     wire.off('data', take)
@@ -96,18 +96,18 @@ function readHead(
   }
   wire.on('data', take)
   wire.on('error', reject)
-  wire.once('close', closed)
-  deadline.addEventListener('abort', late)
-  if (deadline.aborted) late()
+  wire.once('close', rejectClosed)
+  deadline.addEventListener('abort', rejectLate)
+  if (deadline.aborted) rejectLate()
   return promise.finally(() => {
-    wire.off('close', closed)
-    deadline.removeEventListener('abort', late)
+    wire.off('close', rejectClosed)
+    deadline.removeEventListener('abort', rejectLate)
   })
 }
 
 function splitLine(line: string): [string, string] {
   const colon = line.indexOf(':')
-  if (!HEADER_NAME.test(line.slice(0, Math.max(0, colon)))) throw broken()
+  if (!HEADER_NAME.test(line.slice(0, Math.max(0, colon)))) throw buildBrokenFault()
   return [line.slice(0, colon), line.slice(colon + 1).trim()]
 }
 
@@ -125,10 +125,10 @@ function agrees(headers: Headers, key: string): boolean {
 function chosenOf(chosen: string | null, offered: readonly string[]): number | null {
   if (chosen === null) return null
   const position = offered.indexOf(chosen)
-  if (position < 0 || chosen === '') throw broken()
+  if (position < 0 || chosen === '') throw buildBrokenFault()
   return position
 }
 
-function broken(): Fault {
+function buildBrokenFault(): Fault {
   return new Fault('upstream_protocol_error')
 }

@@ -45,7 +45,7 @@ export function encodeClosing(code: number | null, reason = ''): Uint8Array {
 export function decodeClosing(payload: Uint8Array): { code: number | null; reason: string } {
   if (payload.length === 0) return { code: null, reason: '' }
   const code = ((payload[0] ?? 0) << 8) | (payload[1] ?? 0)
-  if (payload.length === 1 || !isSendableCode(code)) throw broken()
+  if (payload.length === 1 || !isSendableCode(code)) throw buildBrokenFault()
   return { code, reason: decodeText(payload.subarray(2)) }
 }
 
@@ -58,7 +58,7 @@ export function isSendableCode(code: number): boolean {
 /** @throws Fault `upstream_protocol_error` */
 export function decodeText(bytes: Uint8Array): string {
   const text = fromUtf8(bytes)
-  if (text === null) throw broken()
+  if (text === null) throw buildBrokenFault()
   return text
 }
 
@@ -104,7 +104,7 @@ export class FrameReader {
    *
    * @throws Fault `upstream_too_large`, `upstream_protocol_error`
    */
-  next(): ReadFrame | null {
+  readNext(): ReadFrame | null {
     while (this.#size >= this.#needed) {
       if (this.#bytes.length - this.#from < this.#needed) this.#join()
       const header = readHeader(this.#bytes, this.#from)
@@ -135,32 +135,33 @@ export class FrameReader {
 
   #check({ isFinal, opcode, length }: Header): void {
     const isControl = opcode >= OPCODES.close
-    if (opcode !== CONTINUATION && !TYPES.has(opcode)) throw broken()
-    if (isControl && (!isFinal || length > MAX_CONTROL_BYTES)) throw broken()
-    if (!isControl && (opcode === CONTINUATION) !== (this.#fragmentType !== null)) throw broken()
+    if (opcode !== CONTINUATION && !TYPES.has(opcode)) throw buildBrokenFault()
+    if (isControl && (!isFinal || length > MAX_CONTROL_BYTES)) throw buildBrokenFault()
+    if (!isControl && (opcode === CONTINUATION) !== (this.#fragmentType !== null))
+      throw buildBrokenFault()
     const total = isControl ? length : this.#fragmentBytes + length
     if (total > this.#maxBytes) throw new Fault('upstream_too_large')
   }
 
   #take({ isFinal, opcode }: Header, payload: Uint8Array): SocketMessage | null {
     const type = TYPES.get(opcode) ?? this.#fragmentType
-    if (type === null) throw broken()
+    if (type === null) throw buildBrokenFault()
     if (opcode >= OPCODES.close) return { type, payload }
     this.#fragmentType = type
     this.#fragmentBytes += payload.length
     if (payload.length > 0) this.#fragments.push(payload)
     if (!isFinal) {
-      if (this.#fragments.length > MAX_FRAGMENTS) this.#fragments = [this.#whole()]
+      if (this.#fragments.length > MAX_FRAGMENTS) this.#fragments = [this.#joinWhole()]
       return null
     }
-    const message = { type, payload: this.#whole() }
+    const message = { type, payload: this.#joinWhole() }
     this.#fragments = []
     this.#fragmentBytes = 0
     this.#fragmentType = null
     return message
   }
 
-  #whole(): Uint8Array {
+  #joinWhole(): Uint8Array {
     return new Uint8Array(Buffer.concat(this.#fragments))
   }
 }
@@ -180,7 +181,7 @@ function lengthHeader(first: number, length: number): Uint8Array {
 function readHeader(bytes: Uint8Array, from: number): Header | null {
   const [first, second] = [bytes[from], bytes[from + 1]]
   if (first === undefined || second === undefined) return null
-  if ((first & 0x70) !== 0 || (second & 0x80) !== 0) throw broken()
+  if ((first & 0x70) !== 0 || (second & 0x80) !== 0) throw buildBrokenFault()
   const data = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const form = second & 0x7f
   const start = from + (form === 127 ? 10 : form === 126 ? 4 : 2)
@@ -194,6 +195,6 @@ function readHeader(bytes: Uint8Array, from: number): Header | null {
   return { isFinal: (first & 0x80) !== 0, opcode: first & 0x0f, start, length }
 }
 
-function broken(): Fault {
+function buildBrokenFault(): Fault {
   return new Fault('upstream_protocol_error')
 }

@@ -14,7 +14,7 @@ import {
   NOTHING_PLACEABLE,
 } from '../injection/locations.ts'
 import type { Placeholder } from '../injection/placeholders.ts'
-import { decidedBy } from '../injection/prepare.ts'
+import { decideWhenPrepared } from '../injection/prepare.ts'
 import type { OutboundRequest } from '../outbound_request.ts'
 import {
   type CallPermission,
@@ -94,25 +94,27 @@ export class MessageFiller {
     const placeholders = findInMessage(text, isPlaceable)
     const { asked } = this.#record
     if (placeholders.length === 0 || asked === null) return null
-    if (message.length > MAX_FILLED_BYTES) throw tooLong()
+    if (message.length > MAX_FILLED_BYTES) throw buildTooLongFault()
     return this.#decide({ text, placeholders, asked })
   }
 
   async #decide(job: Omit<Job, 'record'>): Promise<FilledText> {
     this.#filled += 1
-    if (this.#filled > MAX_FILLED_MESSAGES) throw tooMany()
+    if (this.#filled > MAX_FILLED_MESSAGES) throw buildTooManyFault()
     const { projectId, environment } = this.#record
     const record = new CallRecord({ id: Bun.randomUUIDv7(), projectId, environment })
     const principal = this.#caller.withRecord(record)
     const filled = await principal
-      .decide((permission) => decidedBy(() => filledBy(permission, { ...job, record })))
+      .decide((permission) =>
+        decideWhenPrepared(() => fillPlaceholders(permission, { ...job, record })),
+      )
       .catch((error) => {
         throw principal.faultOf(error)
       })
     const { payload, used } = filled.reveal()
     for (const value of used) {
       if (await this.#request.knows(value, this.#pause)) continue
-      const fault = changed(value)
+      const fault = buildChangedFault(value)
       principal.conclude(record.failure(fault))
       throw fault
     }
@@ -141,7 +143,7 @@ type Job = {
 }
 
 /** Steps 3 to 6 of protocol 6, for a message. @throws Unread, and Fault of the step that refuses */
-function filledBy(
+function fillPlaceholders(
   permission: CallPermission,
   { text, placeholders, asked, record }: Job,
 ): FilledMessage {
@@ -166,19 +168,19 @@ function filledBy(
 }
 
 /** Refuses a changed secret: answers are searched only for the values at the handshake. */
-function changed({ name }: NamedBytes): Fault {
+function buildChangedFault({ name }: NamedBytes): Fault {
   return new Fault('conflict', {
     message: `The secret ${name} changed after the WebSocket was opened. Open another one.`,
   })
 }
 
-function tooMany(): Fault {
+function buildTooManyFault(): Fault {
   return new Fault('validation_error', {
     message: `A WebSocket can send at most ${MAX_FILLED_MESSAGES} messages with secrets. Open another one.`,
   })
 }
 
-function tooLong(): Fault {
+function buildTooLongFault(): Fault {
   return new Fault('validation_error', {
     message: `A message with secrets can have at most ${MAX_FILLED_BYTES} bytes.`,
   })

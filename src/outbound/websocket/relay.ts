@@ -10,7 +10,7 @@
 import type { ServerWebSocket } from 'bun'
 import { type BodyAccount, BodyMeter } from '../../core/body_memory.ts'
 import { Fault } from '../../core/fault.ts'
-import { commonHeaders } from '../../http/reply.ts'
+import { buildCommonHeaders } from '../../http/reply.ts'
 import type { RequestContext } from '../../http/route.ts'
 import { MAX_MESSAGE_BYTES } from '../../http/websocket.ts'
 import type { Ending } from '../answer/stream.ts'
@@ -64,7 +64,7 @@ export function relay(upstream: UpstreamSocket, options: Options): void {
   const chosen = upstream.protocol === null ? undefined : offered[upstream.protocol]
   const line = new Relay(upstream, options)
   const upgraded = connection.upgrade(line.handlers, {
-    ...commonHeaders(requestId),
+    ...buildCommonHeaders(requestId),
     'x-service-request-id': requestId,
     ...(chosen === undefined ? {} : { 'sec-websocket-protocol': chosen }),
   })
@@ -127,20 +127,20 @@ class Relay {
     const { signal } = deadline
     this.#caller = caller
     // The handler of `close` handles a caller that disconnected, with its code.
-    const late = () => {
+    const closeLate = () => {
       if (!deadline.isUnwanted) this.#fail(deadline.refusal ?? new Fault('upstream_timeout'))
     }
-    signal.addEventListener('abort', late, { once: true })
+    signal.addEventListener('abort', closeLate, { once: true })
     wire.on('data', (chunk: Uint8Array) => this.#receive(chunk))
     wire.once('close', () => this.#readAll())
-    if (signal.aborted) late()
+    if (signal.aborted) closeLate()
     this.#receive(rest)
     wire.resume()
   }
 
   #send(type: 'text' | 'binary' | 'ping', payload: Uint8Array): void {
     if (this.#ended) return
-    this.#options.traffic?.sent(payload.length)
+    this.#options.traffic?.recordSent(payload.length)
     this.#sender.push(type, payload)
   }
 
@@ -156,12 +156,12 @@ class Relay {
     if (this.#isReading) return
     this.#isReading = true
     try {
-      for (let read = this.#next(); read; read = this.#next()) {
+      for (let read = this.#readNext(); read; read = this.#readNext()) {
         await this.#options.turn(read.length)
         if (read.message && !this.#ended) await this.#deliver(read.message)
         await this.#callerRoom.opened
       }
-      if (this.#upstream.wire.destroyed) this.#fail(broken())
+      if (this.#upstream.wire.destroyed) this.#fail(buildBrokenFault())
     } catch (error) {
       this.#fail(toFault(error))
     }
@@ -169,10 +169,10 @@ class Relay {
     this.#upstream.wire.resume()
   }
 
-  #next(): ReadFrame | null {
+  #readNext(): ReadFrame | null {
     if (this.#ended) return null
     this.#held.hold(this.#reader.held)
-    return this.#reader.next()
+    return this.#reader.readNext()
   }
 
   async #deliver({ type, payload }: SocketMessage): Promise<void> {
@@ -187,7 +187,7 @@ class Relay {
     if (type === 'text') decodeText(payload)
     const redacted = await this.#options.messages.redact(payload)
     if (this.#ended) return
-    this.#options.traffic?.receivedMessage(redacted)
+    this.#options.traffic?.recordMessage(redacted)
     const sent =
       type === 'text'
         ? this.#caller?.sendText(Buffer.from(redacted).toString())
@@ -238,6 +238,6 @@ function toFault(error: unknown): Fault {
   return error instanceof Fault ? error : new Fault('internal_error', { cause: error })
 }
 
-function broken(): Fault {
+function buildBrokenFault(): Fault {
   return new Fault('upstream_protocol_error')
 }

@@ -9,14 +9,14 @@ type Call = { host: string; timeoutMs: number }
 export function withAdvice(error: unknown, { host, timeoutMs }: Call): unknown {
   if (!(error instanceof Fault)) return error
   if (error.code === 'upstream_unreachable' && error.cause instanceof UnknownName)
-    return unknownHost(error, host)
+    return explainUnknownHost(error, host)
   // Names the setting of the proxy's environment that ended a call, unless it can be no longer.
   const isOfSetting = error.code === 'upstream_timeout' && timeoutMs < MAX_CALL_MS
   return isOfSetting ? error.withFix({ setting: 'RESOLVER_SILENCE_MS' }) : error
 }
 
 /** Hosts that only the resolver's network can resolve are called through the resolver. */
-function unknownHost({ code, headers, refusedBy, cause }: Fault, host: string): Fault {
+function explainUnknownHost({ code, headers, refusedBy, cause }: Fault, host: string): Fault {
   return new Fault(code, {
     message: `This machine cannot resolve ${host}. Use --remote to call through the resolver, or set RESOLVER_HOSTS.`,
     fix: { setting: 'RESOLVER_HOSTS' },

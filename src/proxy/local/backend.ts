@@ -54,20 +54,20 @@ type Work = {
   bodies: BodyAccount
 }
 
-export function localBackend(services: LocalServices): Backend {
+export function createLocalBackend(services: LocalServices): Backend {
   // The hosts as last read: if nothing may be sent any more, calls are refused instead of passing unchanged.
   let allows: VaultSnapshot['allows'] = () => false
-  const current = async () => {
+  const readCurrent = async () => {
     const snapshot = await services.vault.current()
     allows = snapshot.allows
     return snapshot
   }
   return {
     covers: async (host, port) => {
-      await current().catch(() => {})
+      await readCurrent().catch(() => {})
       return allows(host, port)
     },
-    credentials: async () => (await current()).credentials(),
+    credentials: async () => (await readCurrent()).credentials(),
     execute: (inbound) => executeLocally(services, inbound),
     refused: async ({ host, port, method }) => {
       const { record, origin } = beginRecord(services, Bun.randomUUIDv7(), host, method)
@@ -89,7 +89,7 @@ async function executeLocally(services: LocalServices, inbound: Inbound): Promis
   const bodies = services.bodies.open(PROXY_OWNER)
   deadline.afterwards(() => bodies.release())
   const work = { ...beginRecord(services, requestId, host, request.method), deadline, bodies }
-  return deadline.during(async () => {
+  return deadline.runDuring(async () => {
     const vault = services.vault.current()
     // A vault that cannot be read is for step 3 to complain about.
     const scansBodies = await vault.then((snapshot) => snapshot.scansBodies).catch(() => false)

@@ -12,12 +12,12 @@ import type { DerivedKind } from '../../core/policy/policy.ts'
 import type { Secret } from '../../core/secret.ts'
 import { buildRequest, endpointOf, readOutcome } from '../../derivation/derivation.ts'
 import { isDue, isUsable, retryDelayS } from '../../derivation/due.ts'
-import { guardedInPlaintext, guardedInState } from '../../derivation/guarded.ts'
+import { listGuardedInPlaintext, listGuardedInState } from '../../derivation/guarded.ts'
 import { type Root, readRoot } from '../../derivation/root.ts'
-import { type DerivedState, nextState } from '../../derivation/state.ts'
+import { buildNextState, type DerivedState } from '../../derivation/state.ts'
 import { prepareTokenRequest, type TokenOutbound } from '../../outbound/connection/token_request.ts'
 import { domainBlocked } from '../../outbound/policy/permission.ts'
-import { openedCredential } from '../../outbound/signing/role_keys.ts'
+import { openDerivedCredential } from '../../outbound/signing/role_keys.ts'
 import { parseTarget } from '../../outbound/target.ts'
 
 type Allows = (host: string, port: number) => boolean
@@ -63,18 +63,18 @@ export class LocalDerivation {
     const now = this.#now()
     if (held.state?.credential && isUsable(held.state, now)) {
       if (isDue(held.state, now)) void this.#derive(held, rootOf(sealed, plaintext, allows))
-      return openedCredential(held.state.credential)
+      return openDerivedCredential(held.state.credential)
     }
     if (held.fault && held.faultUntil > now) throw held.fault
     throw new Unread(this.#derive(held, rootOf(sealed, plaintext, allows)))
   }
 
   /** The values that the guard of answers covers: the root's secret fields, and all derived values. */
-  guarded(sealed: SealedSecret, plaintext: Secret): Uint8Array[] {
+  listGuarded(sealed: SealedSecret, plaintext: Secret): Uint8Array[] {
     const { state } = this.#of(sealed, plaintext)
     return [
-      ...guardedInPlaintext(kindOf(sealed), plaintext.reveal()),
-      ...(state ? guardedInState(state).map(({ bytes }) => bytes) : []),
+      ...listGuardedInPlaintext(kindOf(sealed), plaintext.reveal()),
+      ...(state ? listGuardedInState(state).map(({ bytes }) => bytes) : []),
     ]
   }
 
@@ -109,7 +109,7 @@ export class LocalDerivation {
     }
     if (outcome.kind === 'retry')
       return this.#fail(held, new Fault('derivation_failed'), outcome.retryAfterS)
-    held.state = nextState(held.state, outcome, sentAt, this.#now())
+    held.state = buildNextState(held.state, outcome, sentAt, this.#now())
     held.failures = 0
     this.#version += 1
   }

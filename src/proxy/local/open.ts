@@ -7,7 +7,7 @@ import type { Backend, ProxyNotice } from '../backend.ts'
 import { OutboxDelivery, type Upload } from '../outbox/delivery.ts'
 import { Outbox, type OutboxOwner } from '../outbox/outbox.ts'
 import { openProxyBodies, readProxySettings } from '../settings.ts'
-import { localBackend } from './backend.ts'
+import { createLocalBackend } from './backend.ts'
 import { LocalDerivation } from './derivation.ts'
 import { LocalLiveCalls } from './live_calls.ts'
 import { VaultCache, type VaultPlace } from './vault_snapshot.ts'
@@ -42,7 +42,7 @@ export function openLocalBackend(options: LocalOptions): Backend {
   const derivation = new LocalDerivation(outbound, time?.now)
   const vault = new VaultCache(place, time?.now, notice, derivation)
   const liveCalls = new LocalLiveCalls({ vault, place }, timers)
-  return localBackend({
+  return createLocalBackend({
     vault,
     projectId: place.projectId,
     environment: place.environment,

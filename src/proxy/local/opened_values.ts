@@ -3,11 +3,11 @@
 import type { SealedSecret } from '../../core/crypto/secret_value.ts'
 import { Fault } from '../../core/fault.ts'
 import type { Secret } from '../../core/secret.ts'
-import { guardedInPlaintext } from '../../derivation/guarded.ts'
+import { listGuardedInPlaintext } from '../../derivation/guarded.ts'
 import { type Guard, prepareGuardInSteps } from '../../leak_guard/index.ts'
-import { type Derived, derivedValues } from '../../outbound/derived_values.ts'
+import { type Derived, deriveValues } from '../../outbound/derived_values.ts'
 import type { ObtainedTokens } from '../../outbound/obtained_tokens.ts'
-import { shapedBy, UNREADABLE } from '../../outbound/stand_ins/shaped.ts'
+import { shapeByPolicy, UNREADABLE } from '../../outbound/stand_ins/shaped.ts'
 import type { ProxyCredential } from '../backend.ts'
 import type { LocalDerivation } from './derivation.ts'
 
@@ -27,20 +27,20 @@ export async function prepareValues(
   const secrets = sealed.filter(({ policy }) => policy?.sensitive !== false)
   const values: Derived = []
   const made: Derived = []
-  await eachOpened(secrets, open, (entry, value) => {
+  await openEach(secrets, open, (entry, value) => {
     const { key: name, policy } = entry
     if (!value) return
     if (policy?.kind) {
       const guarded =
-        derivation?.guarded(entry, value) ?? guardedInPlaintext(policy.kind, value.reveal())
+        derivation?.listGuarded(entry, value) ?? listGuardedInPlaintext(policy.kind, value.reveal())
       values.push(...guarded.map((bytes) => ({ name, bytes })))
       return
     }
     const bytes = value.reveal()
     values.push({ name, bytes })
-    made.push(...derivedValues(name, bytes, policy), ...obtained.of(name, bytes))
+    made.push(...deriveValues(name, bytes, policy), ...obtained.of(name, bytes))
   })
-  return prepareGuardInSteps(values, nextTurn, made)
+  return prepareGuardInSteps(values, waitForNextTurn, made)
 }
 
 /** Returns the shapes of stand-ins. */
@@ -49,22 +49,22 @@ export async function shapeAll(
   open: Open,
 ): Promise<ProxyCredential[]> {
   const credentials: ProxyCredential[] = []
-  await eachOpened(sealed, open, ({ key: name, policy }, value) => {
+  await openEach(sealed, open, ({ key: name, policy }, value) => {
     const locations = policy?.allowed_locations ?? null
-    const shaped = value ? shapedBy(policy, value.reveal(), true) : UNREADABLE
+    const shaped = value ? shapeByPolicy(policy, value.reveal(), true) : UNREADABLE
     credentials.push({ name, locations, ...shaped })
   })
   return credentials
 }
 
 /** Decrypts a few values at a time, so that the proxy stays responsive. `null` for an unreadable value. */
-async function eachOpened(
+async function openEach(
   sealed: readonly SealedSecret[],
   open: Open,
   take: (sealed: SealedSecret, value: Secret | null) => void,
 ): Promise<void> {
   for (const [at, entry] of sealed.entries()) {
-    if (at % OPENED_AT_ONCE === OPENED_AT_ONCE - 1) await nextTurn()
+    if (at % OPENED_AT_ONCE === OPENED_AT_ONCE - 1) await waitForNextTurn()
     take(entry, openedOf(entry, open))
   }
 }
@@ -78,6 +78,6 @@ function openedOf(entry: SealedSecret, open: Open): Secret | null {
   }
 }
 
-function nextTurn(): Promise<void> {
+function waitForNextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -2,7 +2,7 @@
 
 import { Unread } from '../../core/async/unread.ts'
 import type { CallPermission, UsableSecret } from '../../outbound/policy/permission.ts'
-import { openedPart, partNamed, withParts } from '../../outbound/stand_ins/parts.ts'
+import { openPart, partNamed, withParts } from '../../outbound/stand_ins/parts.ts'
 import type { VaultSnapshot } from './vault_snapshot.ts'
 
 export type PermittedPlace = { projectId: string; environment: string }
@@ -12,8 +12,8 @@ export function permissionOf(
   { projectId, environment }: PermittedPlace,
   vault: Promise<VaultSnapshot>,
 ): CallPermission {
-  const snapshot = once(() => vault)
-  const guard = once(() => snapshot().guard())
+  const snapshot = readOnce(() => vault)
+  const guard = readOnce(() => snapshot().guard())
   const find = (names: readonly string[]) =>
     names.flatMap((name): UsableSecret[] => {
       const sealed = snapshot().sealed(name)
@@ -35,13 +35,13 @@ export function permissionOf(
       withParts(names, find, (secret, name) => ({
         ...secret,
         name,
-        open: () => openedPart(secret.open(), name),
+        open: () => openPart(secret.open(), name),
       })),
   }
 }
 
 /** Reads a value the first time that it is needed. @throws Unread */
-function once<T>(read: () => Promise<T>): () => T {
+function readOnce<T>(read: () => Promise<T>): () => T {
   let known: { value: T } | null = null
   return () => {
     if (known) return known.value

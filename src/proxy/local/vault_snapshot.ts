@@ -101,7 +101,7 @@ export class VaultCache {
     })
     try {
       const timeoutMs = TIMEOUT_MS * (usable ? 1 : 5)
-      return await withTimeout(timeoutMs, this.#reading, unanswered)
+      return await withTimeout(timeoutMs, this.#reading, buildUnansweredError)
     } catch (error) {
       return this.#without(error, usable)
     }
@@ -178,7 +178,7 @@ async function secretsOf(
   )
   return {
     marks: marksOf(epoch, secrets),
-    ...sealedSecrets(openWith(workspace, place), sealed, made),
+    ...sealSecrets(openWith(workspace, place), sealed, made),
   }
 }
 
@@ -188,7 +188,7 @@ function marksOf(epoch: number, secrets: Awaited<ReturnType<typeof readSecrets>>
   return JSON.stringify([epoch, marks])
 }
 
-function sealedSecrets(
+function sealSecrets(
   open: Open,
   sealed: ReadonlyMap<string, SealedSecret>,
   { obtained, derivation }: Made,
@@ -218,7 +218,7 @@ function sealedSecrets(
   }
 }
 
-function unanswered(): Error {
+function buildUnansweredError(): Error {
   return new Error('the server does not respond')
 }
 

@@ -49,7 +49,7 @@ export function openOutboxDatabase(directory: string): Database {
 }
 
 /** Without pages that are free for new records. */
-export function usedBytes(database: Database): number {
+export function countUsedBytes(database: Database): number {
   const used = database
     .query<{ bytes: number }, []>(
       `SELECT (page_count - freelist_count) * page_size AS bytes

@@ -56,7 +56,7 @@ export class OutboxDelivery {
 
   async #sendAll(): Promise<boolean> {
     try {
-      for (let batch = this.#outbox.next(); batch; batch = this.#outbox.next()) {
+      for (let batch = this.#outbox.takeNext(); batch; batch = this.#outbox.takeNext()) {
         await this.#send(batch.owner, batch.records)
       }
       if (this.#pauseMs > PAUSE_MS) this.#options.notice('audit records are being sent again')

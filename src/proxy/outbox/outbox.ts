@@ -8,7 +8,7 @@ import type { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ProxyRecord } from '../record.ts'
-import { OUTBOX_FILE, openOutboxDatabase, usedBytes } from './database.ts'
+import { countUsedBytes, OUTBOX_FILE, openOutboxDatabase } from './database.ts'
 
 /** The owner of records. Other people's records are not sent. */
 export type OutboxOwner = {
@@ -80,7 +80,7 @@ export class Outbox {
   }
 
   /** Returns the oldest records that can be sent by now, all of one owner; `null` when there are none. */
-  next(): Batch | null {
+  takeNext(): Batch | null {
     this.#write()
     if (this.#isClosed || (this.#database === null && !existsSync(this.#path))) return null
     const database = this.#open()
@@ -151,7 +151,7 @@ export class Outbox {
       `INSERT INTO records (id, writer, ended, record) VALUES (?, ?, ?, ?)
        ON CONFLICT (id) DO UPDATE SET ended = 1, record = excluded.record WHERE excluded.ended`,
     )
-    const isFull = usedBytes(database) >= this.#maxBytes
+    const isFull = countUsedBytes(database) >= this.#maxBytes
     for (const { record, kind, done } of writes) {
       if (isFull && kind !== 'outcome') done.reject(new Error('the outbox is full'))
       else upsert.run(record.id, this.#writer, Number(kind !== 'begun'), JSON.stringify(record))

@@ -16,7 +16,7 @@ import {
   readTrailers,
   trailersFrame,
 } from '../../outbound/grpc/frames.ts'
-import { heldCredential, readMarked } from '../../outbound/grpc/messages.ts'
+import { buildHeldCredentialFault, readMarked } from '../../outbound/grpc/messages.ts'
 import { grpcRefusal } from '../../outbound/grpc/status.ts'
 import { AFTER_MARK, FORMS, MAX_AFTER_MARK, type MarkForm } from '../../outbound/stand_ins/mark.ts'
 import { holdShort, wholeOf } from '../request.ts'
@@ -92,28 +92,32 @@ export function textWithoutMarks(text: string, mark: string, textOf: TextOf): st
   return Buffer.from(withoutMarks(Buffer.from(text), mark, textOf)).toString()
 }
 
-export async function incoming(
+export async function rewriteIncoming(
   response: Response,
   { mark }: StandIns,
   textOf: TextOf,
   bodies: BodyMemory,
 ): Promise<Response> {
   const { status, body } = response
-  const inHeaders = (given: Iterable<[string, string]>) =>
+  const rewriteHeaders = (given: Iterable<[string, string]>) =>
     [...given].map(([name, value]): [string, string] => [
       name,
       headerWithoutMarks(name, value, mark, textOf),
     ])
-  const headers = inHeaders(response.headers)
+  const headers = rewriteHeaders(response.headers)
   const type = response.headers.get('content-type')
   if (body && isGrpc(type)) {
-    const inMessage = (bytes: Uint8Array) => withoutMarks(bytes, mark, textOf)
-    return new Response(callWithoutMarks(body, { inMessage, inHeaders }), { status, headers })
+    const rewriteMessage = (bytes: Uint8Array) => withoutMarks(bytes, mark, textOf)
+    return new Response(
+      callWithoutMarks(body, { inMessage: rewriteMessage, inHeaders: rewriteHeaders }),
+      { status, headers },
+    )
   }
   const isEvents = /^text\/event-stream\b/i.test(type ?? '')
   // A line break would end the event.
-  const inEvent: TextOf = (name, form) => textOf(name, form === FORMS.sent ? form : FORMS.escaped)
-  const textIn = isEvents ? inEvent : textOf
+  const rewriteEvent: TextOf = (name, form) =>
+    textOf(name, form === FORMS.sent ? form : FORMS.escaped)
+  const textIn = isEvents ? rewriteEvent : textOf
   const held = holdShort(response, bodies)
   if (held) {
     // Hardly any has one, and objects are large.
@@ -121,7 +125,10 @@ export async function incoming(
       Buffer.from(bytes.buffer).includes(mark) ? withoutMarks(bytes, mark, textIn) : bytes
     return wholeOf(response, held, headers, without)
   }
-  return new Response(body && streamed(body, new MarkReader(mark, textIn)), { status, headers })
+  return new Response(body && rewriteStream(body, new MarkReader(mark, textIn)), {
+    status,
+    headers,
+  })
 }
 
 function headerWithoutMarks(name: string, value: string, mark: string, textOf: TextOf): string {
@@ -131,15 +138,18 @@ function headerWithoutMarks(name: string, value: string, mark: string, textOf: T
       )
     : value
   return textWithoutMarks(whole, mark, (named, form) =>
-    inOneLine(textOf(named, form === FORMS.sent ? form : FORMS.plain), named),
+    rewriteOneLine(textOf(named, form === FORMS.sent ? form : FORMS.plain), named),
   )
 }
 
-function inOneLine(text: string, name: string): string {
+function rewriteOneLine(text: string, name: string): string {
   return /[\r\n]/.test(text) ? `SVC_SECRET_${name}` : text
 }
 
-function streamed(body: ReadableStream<Uint8Array>, marks: MarkReader): ReadableStream<Uint8Array> {
+function rewriteStream(
+  body: ReadableStream<Uint8Array>,
+  marks: MarkReader,
+): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   return streamOf(readPieces(reader, marks), () => reader.cancel())
 }
@@ -164,7 +174,7 @@ function callWithoutMarks(
   { inMessage, inHeaders }: Unmark,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader()
-  const unmarked = ({ flags, payload }: GrpcFrame): Uint8Array | null => {
+  const unmarkFrame = ({ flags, payload }: GrpcFrame): Uint8Array | null => {
     if (flags === FLAGS.trailers) {
       return trailersFrame(Object.fromEntries(inHeaders(Object.entries(readTrailers(payload)))))
     }
@@ -175,8 +185,8 @@ function callWithoutMarks(
   }
   const frames = (async function* () {
     for await (const frame of framesOf(chunksOf(reader))) {
-      const changed = unmarked(frame)
-      yield changed ?? trailersFrame(grpcRefusal(heldCredential()))
+      const changed = unmarkFrame(frame)
+      yield changed ?? trailersFrame(grpcRefusal(buildHeldCredentialFault()))
       if (changed) continue
       return void reader.cancel()
     }

@@ -8,8 +8,8 @@ import { Fault } from '../../core/fault.ts'
 import type { SocketHandlers } from '../../http/route.ts'
 import type { Backend } from '../backend.ts'
 import { PROXY_OWNER } from '../settings.ts'
-import { incoming, textsFor, textWithoutMarks, withoutMarks } from './incoming.ts'
-import { outgoing } from './outgoing.ts'
+import { rewriteIncoming, textsFor, textWithoutMarks, withoutMarks } from './incoming.ts'
+import { rewriteOutgoing } from './outgoing.ts'
 import type { StandIns } from './stand_ins.ts'
 
 export { unshaped } from '../../outbound/stand_ins/shape.ts'
@@ -22,10 +22,12 @@ export function withStandIns(backend: Backend, standIns: StandIns): Backend {
     execute: async (given) => {
       // Buffered until the response begins, in case it must be sent again.
       const account = backend.bodies.open(PROXY_OWNER)
-      const { inbound, ...written } = await outgoing(given, standIns, account).catch((error) => {
-        account.release()
-        throw error
-      })
+      const { inbound, ...written } = await rewriteOutgoing(given, standIns, account).catch(
+        (error) => {
+          account.release()
+          throw error
+        },
+      )
       const textOf = textsFor(standIns, written)
       const message = (sent: string | Uint8Array) =>
         typeof sent === 'string'
@@ -36,10 +38,10 @@ export function withStandIns(backend: Backend, standIns: StandIns): Backend {
           ...inbound,
           mark,
           upgrade: (handlers, headers) =>
-            given.upgrade(replacing(withPlaceholders(handlers, standIns), message), headers),
+            given.upgrade(withReplacement(withPlaceholders(handlers, standIns), message), headers),
         })
         .finally(() => account.release())
-      return response && incoming(response, standIns, textOf, backend.bodies)
+      return response && rewriteIncoming(response, standIns, textOf, backend.bodies)
     },
   }
 }
@@ -58,7 +60,7 @@ function withPlaceholders(handlers: SocketHandlers, standIns: StandIns): SocketH
       if (isOver) return
       try {
         const isText = typeof sent === 'string'
-        const replaced = isText ? standIns.replacedInNested(sent, 'json', placeable) : sent
+        const replaced = isText ? standIns.replaceNested(sent, 'json', placeable) : sent
         handlers.message(socket, replaced)
       } catch (error) {
         // The nesting is deeper than the search: neither this message nor the following ones are sent.
@@ -72,7 +74,7 @@ function withPlaceholders(handlers: SocketHandlers, standIns: StandIns): SocketH
 type Socket = ServerWebSocket<unknown>
 
 /** Handlers that send through `replaced`, text or bytes. */
-function replacing(
+function withReplacement(
   handlers: SocketHandlers,
   replaced: (message: string | Uint8Array) => string | Uint8Array,
 ): SocketHandlers {
@@ -82,15 +84,15 @@ function replacing(
     known.set(socket, wrapped)
     return wrapped
   }
-  const sent = (message: unknown) =>
+  const recordSent = (message: unknown) =>
     typeof message === 'string' || message instanceof Uint8Array ? replaced(message) : message
   const methodOf = (socket: Socket, key: string | symbol): unknown => {
     const member: unknown = Reflect.get(socket, key)
     if (typeof member !== 'function') return member
     const method = member.bind(socket)
-    if (key === 'close') return (code: number, reason = '') => method(code, sent(reason))
+    if (key === 'close') return (code: number, reason = '') => method(code, recordSent(reason))
     const isSending = key === 'send' || key === 'sendText' || key === 'sendBinary'
-    return isSending ? (message: unknown) => method(sent(message)) : method
+    return isSending ? (message: unknown) => method(recordSent(message)) : method
   }
   return {
     open: (socket) => handlers.open(wrap(socket)),

@@ -19,7 +19,7 @@ import { awsSignatureIn } from '../../outbound/signing/aws_signature.ts'
 import { mayHoldAssertion } from '../../outbound/signing/google_assertion.ts'
 import { TICKET_PATTERN } from '../../outbound/signing/tickets.ts'
 import type { Inbound } from '../backend.ts'
-import { declaredLength } from '../request.ts'
+import { readDeclaredLength } from '../request.ts'
 import type { StandInForm, StandIns } from './stand_ins.ts'
 
 export type Outgoing = {
@@ -44,7 +44,7 @@ const SIGNATURE = /(?<=[?&]sig=)[^&]*/
  * @throws Fault `payload_too_large`, `unavailable` if bodies hold too much memory, `invalid_target` if a signed text
  *   arrived changed
  */
-export async function outgoing(
+export async function rewriteOutgoing(
   inbound: Inbound,
   standIns: StandIns,
   account: BodyAccount,
@@ -55,22 +55,22 @@ export async function outgoing(
     const placeable = standIns.all.filter(({ locations }) =>
       location === null ? true : locations.has(location),
     )
-    return standIns.replacedInNested(text, form, placeable)
+    return standIns.replaceNested(text, form, placeable)
   }
   const { request, pathAndQuery } = inbound
   const sent = { headers: new Headers(request.headers), pathAndQuery }
   for (const [name, value] of [...request.headers]) {
     const isBasic = name === 'authorization'
-    const replaced = inHeader(name, value, (text, encoded) => {
+    const replaced = replaceInHeader(name, value, (text, encoded) => {
       const exact = replace(text, 'exact', null)
       // OAuth clients form-encode the user name and password of Basic credentials.
-      return encoded && isBasic ? standIns.replacedIn(exact, 'escaped') : exact
+      return encoded && isBasic ? standIns.replaceAll(exact, 'escaped') : exact
     })
     if (replaced !== value) request.headers.set(name, replaced)
   }
   const [, path = '', written = ''] = /^([^?]*)(.*)$/s.exec(pathAndQuery) ?? []
   const search = written.replace(SIGNER, (value) => replace(value, 'escaped', null))
-  const signed = standIns.signers.signedIn(inbound, sent)
+  const signed = standIns.signers.replaceSigned(inbound, sent)
   if (signed.authorization) request.headers.set('authorization', signed.authorization)
   const replaced =
     replace(path, 'escaped', 'path') +
@@ -88,7 +88,7 @@ export async function outgoing(
 type Replace = (text: string, form: StandInForm, location: string | null) => string
 
 /** Replaces stand-ins in a header, also in decoded Basic credentials and binary metadata. */
-function inHeader(
+function replaceInHeader(
   name: string,
   value: string,
   replace: (text: string, isEncoded: boolean) => string,
@@ -114,15 +114,15 @@ async function withBody(
     place && (mayAssert || standIns.all.some(({ locations }) => locations.has(place.location)))
   if (!isSought || request.body === null) return request
   const message = `The request body may have at most ${BODY_LIMIT} bytes, unless it streams.`
-  const tooLarge = () => new Fault('payload_too_large', { message })
-  const declared = declaredLength(request)
+  const rejectTooLarge = () => new Fault('payload_too_large', { message })
+  const declared = readDeclaredLength(request)
   if (Number(declared) > BODY_LIMIT) return request
   const meter = account.expect(declared)
-  const bytes = await readCapped(request.body, BODY_LIMIT, tooLarge, meter)
+  const bytes = await readCapped(request.body, BODY_LIMIT, rejectTooLarge, meter)
   const text = fromUtf8(bytes)
   const replaced = text === null ? null : replace(text, place.form, place.location)
   const body = Buffer.from(
-    (mayAssert && replaced ? standIns.signers.inForm(replaced) : replaced) ?? bytes,
+    (mayAssert && replaced ? standIns.signers.replaceInForm(replaced) : replaced) ?? bytes,
   )
   headers.set('content-length', String(body.length))
   return new Request(request.url, { method, headers, signal, body })

@@ -6,9 +6,9 @@
 
 import { createPublicKey, type KeyObject, timingSafeEqual, verify } from 'node:crypto'
 import { placeholderOf } from '../../core/names/secret_name.ts'
-import { sharedAccessIn, sharedAccessText } from '../../outbound/signing/azure_access.ts'
+import { buildSharedAccessText, readSharedAccess } from '../../outbound/signing/azure_access.ts'
 import { storageKeyOf, storageMac } from '../../outbound/signing/azure_resign.ts'
-import { type AzureScheme, isTable, sharedKeyText } from '../../outbound/signing/azure_text.ts'
+import { type AzureScheme, buildSharedKeyText, isTable } from '../../outbound/signing/azure_text.ts'
 import { objectIn } from '../../outbound/signing/google_assertion.ts'
 import type { Inbound } from '../backend.ts'
 
@@ -41,14 +41,17 @@ export class Signers {
   }
 
   /** Returns replacements for the header, or for `sig` in the query. */
-  signedIn({ authority, request: { method } }: Inbound, sent: Sent) {
+  replaceSigned({ authority, request: { method } }: Inbound, sent: Sent) {
     const given = sent.headers.get('authorization')
     const request = { ...sent, authority, method }
-    if (given === null) return { authorization: null, query: this.#inQuery(request) }
-    return { authorization: this.#inBearer(given) ?? this.#inHeader(given, request), query: null }
+    if (given === null) return { authorization: null, query: this.#replaceInQuery(request) }
+    return {
+      authorization: this.#replaceInBearer(given) ?? this.#replaceInHeader(given, request),
+      query: null,
+    }
   }
 
-  inForm(text: string): string {
+  replaceInForm(text: string): string {
     const form = new URLSearchParams(text)
     const given = form.getAll('assertion')
     const named = given.map((token) => this.#token(token))
@@ -59,30 +62,30 @@ export class Signers {
   }
 
   /** `HEADER.CLAIMS.SVC_SECRET_NAME` for a token that our account signed. */
-  #inBearer(value: string): string | null {
+  #replaceInBearer(value: string): string | null {
     const [, scheme = '', token = ''] = BEARER.exec(value) ?? []
     const named = this.#token(token)
     return named === token ? null : scheme + named
   }
 
   /** `SharedKey ACCOUNT:SVC_SECRET_NAME` */
-  #inHeader(value: string, sent: Signing): string | null {
+  #replaceInHeader(value: string, sent: Signing): string | null {
     const [, scheme = '', account = '', signature = ''] = AUTHORIZATION.exec(value) ?? []
     if (scheme === '' || this.#keys.length === 0) return null
     const request = requestOf(sent)
     const length = Number(sent.headers.get('content-length') ?? 0)
     const whole = { ...request, length, isTable: isTable(request) }
-    const name = this.#nameOf(sharedKeyText(scheme as AzureScheme, account, whole), signature)
+    const name = this.#nameOf(buildSharedKeyText(scheme as AzureScheme, account, whole), signature)
     return name === null ? null : `${scheme} ${account}:${placeholderOf(name)}`
   }
 
-  #inQuery(sent: Signing): string | null {
+  #replaceInQuery(sent: Signing): string | null {
     if (this.#keys.length === 0 || !sent.pathAndQuery.includes('sig=')) return null
     const request = requestOf(sent)
-    const signature = sharedAccessIn(request.search)?.get('sig')
+    const signature = readSharedAccess(request.search)?.get('sig')
     if (signature === undefined) return null
     for (const account of accountsIn(request)) {
-      const text = sharedAccessText(account, request)
+      const text = buildSharedAccessText(account, request)
       const name = text === null ? null : this.#nameOf(text, signature)
       if (name !== null) return `SharedKey%20${account}:${placeholderOf(name)}`
     }

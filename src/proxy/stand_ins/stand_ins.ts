@@ -25,7 +25,7 @@ export type StandInForm = 'exact' | 'escaped' | 'json'
 
 const patternOf: Record<StandInForm, (text: string) => string> = {
   exact: RegExp.escape,
-  escaped: escapedPattern,
+  escaped: buildEscapedPattern,
   json: jsonPattern,
 }
 
@@ -73,7 +73,7 @@ export class StandIns {
    * Replaces each stand-in in the text by a placeholder. A stand-in before letters, digits or `_` stays: they would be
    * read as part of the name.
    */
-  replacedIn(text: string, form: StandInForm, standIns: readonly StandIn[] = this.all): string {
+  replaceAll(text: string, form: StandInForm, standIns: readonly StandIn[] = this.all): string {
     let replaced = text
     for (const standIn of standIns) {
       // Hardly any text has one, and most have hundreds of them sought.
@@ -84,14 +84,14 @@ export class StandIns {
   }
 
   /** Replaces stand-ins in text nested in JSON and forms, each at its depth. */
-  replacedInNested(text: string, form: StandInForm, standIns: readonly StandIn[]): string {
+  replaceNested(text: string, form: StandInForm, standIns: readonly StandIn[]): string {
     if (form === 'exact' || (form === 'json' && !isJson(text))) {
-      return this.replacedIn(text, form, standIns)
+      return this.replaceAll(text, form, standIns)
     }
     return changeNested(form === 'json' ? 'json' : 'form', text, {
       isSought: (part) => standIns.some(({ core }) => part.includes(core)),
       change: ({ syntax, raw }) =>
-        this.replacedIn(raw, syntax === 'json' ? 'json' : 'escaped', standIns),
+        this.replaceAll(raw, syntax === 'json' ? 'json' : 'escaped', standIns),
     })
   }
 
@@ -115,10 +115,10 @@ function coreOf(text: string): string {
 }
 
 /** Returns a pattern for RFC 3986, section 2.1, and forms, where `+` is a space. Escapes are optional. */
-function escapedPattern(text: string): string {
-  return eachByte(text, (byte, character) => {
+function buildEscapedPattern(text: string): string {
+  return writeEachByte(text, (byte, character) => {
     if (/[A-Za-z0-9]/.test(character)) return character
-    const escaped = `%${anyCase(byte.toString(16).padStart(2, '0'))}`
+    const escaped = `%${matchAnyCase(byte.toString(16).padStart(2, '0'))}`
     if (byte > 0x7e || byte < 0x21) return byte === 0x20 ? `(?:\\+|${escaped})` : escaped
     return `(?:${RegExp.escape(character)}|${escaped})`
   })
@@ -126,24 +126,24 @@ function escapedPattern(text: string): string {
 
 /** RFC 8259, section 7. */
 function jsonPattern(text: string): string {
-  const inside = (character: string) => JSON.stringify(character).slice(1, -1)
+  const isInside = (character: string) => JSON.stringify(character).slice(1, -1)
   return [...text]
     .map((character) => {
       if (/[A-Za-z0-9]/.test(character)) return character
       const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
       const escaped = units
-        .map((unit) => `\\\\u${anyCase(unit.toString(16).padStart(4, '0'))}`)
+        .map((unit) => `\\\\u${matchAnyCase(unit.toString(16).padStart(4, '0'))}`)
         .join('')
       const others = character === '/' ? '|\\\\/' : ''
-      return `(?:${RegExp.escape(inside(character))}|${escaped}${others})`
+      return `(?:${RegExp.escape(isInside(character))}|${escaped}${others})`
     })
     .join('')
 }
 
-function eachByte(text: string, write: (byte: number, character: string) => string): string {
+function writeEachByte(text: string, write: (byte: number, character: string) => string): string {
   return [...Buffer.from(text)].map((byte) => write(byte, String.fromCharCode(byte))).join('')
 }
 
-function anyCase(hex: string): string {
+function matchAnyCase(hex: string): string {
   return hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)
 }

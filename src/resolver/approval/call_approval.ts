@@ -18,7 +18,7 @@ import { contentTypeOf } from '../../outbound/call.ts'
 import type { ApprovalUse } from '../../outbound/policy/permission.ts'
 import type { Target } from '../../outbound/target.ts'
 import { type DescribedCall, describeCall } from './described_call.ts'
-import { denied, requireClean, required } from './refusals.ts'
+import { buildDeniedFault, buildRequiredFault, requireClean } from './refusals.ts'
 import {
   fits,
   isSignedByApprover,
@@ -27,7 +27,7 @@ import {
   type ReleasedValues,
   releaseEnd,
 } from './released_values.ts'
-import { shownBody } from './shown_body.ts'
+import { toShownBody } from './shown_body.ts'
 
 /** The call that is approved, and how it waits. */
 export type ApprovalParts = {
@@ -92,13 +92,13 @@ export class CallApproval {
     if (reason !== null) requireClean(reason, token, sight.guard())
     const { workspaceId } = sight.snapshot
     const described = describeCall(use, sealed, { workspaceId, tokenId: token.id }, sight.keyOf)
-    const released = this.#released(use, described, sight)
+    const released = this.#listReleased(use, described, sight)
     if (released) return released
     const known = this.#state?.digest === described.digest ? this.#state.state : null
     this.approvalId = known?.id ?? null
-    if (known === null) throw this.#before(() => this.#ask(use, described, sight))
-    if (known.kind === 'denied') throw denied(known, this.#parts.clock)
-    if (!this.#mayWait()) throw required(known)
+    if (known === null) throw this.#toUnreadBefore(() => this.#ask(use, described, sight))
+    if (known.kind === 'denied') throw buildDeniedFault(known, this.#parts.clock)
+    if (!this.#mayWait()) throw buildRequiredFault(known)
     throw new UnreadBefore(() => this.#wait(known.id))
   }
 
@@ -109,7 +109,7 @@ export class CallApproval {
     this.#opened.clear()
   }
 
-  #released(use: ApprovalUse, described: DescribedCall, { snapshot, snapshots }: Sight) {
+  #listReleased(use: ApprovalUse, described: DescribedCall, { snapshot, snapshots }: Sight) {
     const { token, clock } = this.#parts
     const now = clock.now()
     for (const release of snapshots.releases(snapshot, token.id)) {
@@ -127,7 +127,7 @@ export class CallApproval {
   /** @throws UnreadBefore while a release of one call is claimed */
   #use(release: StoredRelease): void {
     const { id } = release
-    if (isSingle(release) && this.#claimed !== id) throw this.#before(() => this.#claim(id))
+    if (isSingle(release) && this.#claimed !== id) throw this.#toUnreadBefore(() => this.#claim(id))
     this.approvalId = id
     this.window = isSingle(release) ? null : { id, until: releaseEnd(release) }
   }
@@ -153,7 +153,7 @@ export class CallApproval {
   }
 
   /** Keeps the data of the decision unchanged. A fault is recorded, and refuses the call in the next decision. */
-  #before(read: () => Promise<unknown>): UnreadBefore {
+  #toUnreadBefore(read: () => Promise<unknown>): UnreadBefore {
     const attempt = () =>
       read().catch((error) => {
         this.#fault = this.#parts.faultOf(error)
@@ -214,7 +214,7 @@ export class CallApproval {
   ) {
     const { token, reason } = this.#parts
     const id = Bun.randomUUIDv7()
-    const details = { call: described, body: body && shownBody(body), reason }
+    const details = { call: described, body: body && toShownBody(body), reason }
     return {
       id,
       workspaceId,

@@ -2,7 +2,7 @@
 import {
   type ApprovalCall,
   comparePlaces,
-  coveredHeaders,
+  listCoveredHeaders,
 } from '../../core/crypto/approval/call.ts'
 import { callDigest } from '../../core/crypto/approval/digest.ts'
 import { toBase64Url } from '../../core/crypto/encoding.ts'
@@ -40,7 +40,7 @@ export function describeCall(
   { workspaceId, tokenId }: Caller,
   keyOf: (place: SealedSecret) => Secret,
 ): DescribedCall {
-  const used = distinct(sealed).map((one) => ({ sealed: one, hashes: hashesOf(one) }))
+  const used = toDistinct(sealed).map((one) => ({ sealed: one, hashes: hashesOf(one) }))
   const [first] = used
   if (!first) throw new Error('a call without secrets needs no approval')
   const described: ApprovalCall = {
@@ -49,7 +49,7 @@ export function describeCall(
     token_id: tokenId,
     method: call.method,
     target_url: `https://${target.authority}${target.path}${target.search}`,
-    headers: coveredHeaders(call.headers),
+    headers: listCoveredHeaders(call.headers),
     body_sha256: body === null ? null : toBase64Url(sha256(body)),
     secrets: used.map(({ sealed: { projectId, environment, key }, hashes }) => ({
       project_id: projectId,
@@ -69,7 +69,7 @@ export function describeCall(
 }
 
 /** Unique, in byte order. */
-function distinct(sealed: readonly SealedSecret[]): SealedSecret[] {
+function toDistinct(sealed: readonly SealedSecret[]): SealedSecret[] {
   const sorted = [...new Set(sealed)].sort((one, other) =>
     comparePlaces(wirePlace(one), wirePlace(other)),
   )

@@ -7,7 +7,7 @@ import { fromBase64, toBase64Url } from '../../core/crypto/encoding.ts'
 import { sha256 } from '../../core/crypto/primitives.ts'
 import type { SealedSecret } from '../../core/crypto/secret_value.ts'
 import { tokenPrivateKey } from '../../core/crypto/token.ts'
-import { type Approver, heldBy } from '../../core/policy/policy.ts'
+import { type Approver, readApprover } from '../../core/policy/policy.ts'
 import { objectionTo } from '../../core/policy/policy_check.ts'
 import { Secret } from '../../core/secret.ts'
 import type { ApprovalUse } from '../../outbound/policy/permission.ts'
@@ -107,7 +107,7 @@ export async function isSignedByApprover(
   held: readonly UsedSealed[],
 ): Promise<boolean> {
   if (!signed || signed.chain instanceof Error) return false
-  const by = held.some(({ sealed }) => heldBy(sealed.policy) === 'admin') ? 'admin' : 'member'
+  const by = held.some(({ sealed }) => readApprover(sealed.policy) === 'admin') ? 'admin' : 'member'
   const known = verdicts.get(release) ?? new Map<Approver, Promise<ReleaseText | null>>()
   verdicts.set(release, known)
   const verdict =
@@ -123,7 +123,7 @@ export async function isSignedByApprover(
 /** Values by place: a snapshot that is verified meanwhile reads its secrets again. */
 export type ReleasedValues = ReadonlyMap<string, Secret>
 
-export function heldName({ projectId, environment, key }: SealedSecret): string {
+export function formatHeldName({ projectId, environment, key }: SealedSecret): string {
   return `${projectId}/${environment}/${key}`
 }
 
@@ -143,7 +143,7 @@ export function openReleased(
     const place = { workspaceId, tokenId: token.id, approvalId: release.id, ...sealed }
     const value = openRelease(place, privateKey, envelope)
     if (value === null) return null
-    values.set(heldName(sealed), new Secret(value))
+    values.set(formatHeldName(sealed), new Secret(value))
   }
   return values
 }
@@ -154,7 +154,7 @@ function envelopeOf({ envelopes }: StoredRelease, sealed: SealedSecret): Uint8Ar
 }
 
 /** Returns all values of a token's releases that open, with their names, for the guard of the token's answers. */
-export function guardedReleases(
+export function openGuardedReleases(
   releases: readonly StoredRelease[],
   token: LiveToken,
   workspaceId: string,

@@ -28,7 +28,7 @@ export function takeToken(given: Headers): {
     if (bare) tokens.add(bare)
     else headers[name] = withoutTokens(name, value, tokens)
   }
-  const token = only([...tokens])
+  const token = requireOnly([...tokens])
   if (Object.entries(headers).some(holdsToken)) {
     throw new Fault('invalid_header', {
       message: 'A header contains the token, which would reach the API.',
@@ -42,7 +42,7 @@ export function sendsToken(headers: Headers): boolean {
   return [...headers].some(([name, value]) => name !== 'cookie' && ANYWHERE.test(value))
 }
 
-function only([token, ...others]: readonly string[]): string {
+function requireOnly([token, ...others]: readonly string[]): string {
   if (token === undefined || others.length > 0) throw new Fault('invalid_token')
   return token
 }

@@ -12,7 +12,7 @@ import type { TokenLimits } from '../../core/token_limits.ts'
 import { openRate, type SharedLimiter } from '../../database/limits/shared_rate.ts'
 import { type DaySums, TokenSpendingStore } from '../../database/limits/token_spending.ts'
 import type { Database } from '../../database/open.ts'
-import { budgetReached, isReached, overMinute } from './limit_faults.ts'
+import { budgetReached, buildOverMinuteFault, isReached } from './limit_faults.ts'
 
 /** A token that has limits. */
 export type LimitedToken = { id: string; limits: TokenLimits }
@@ -53,7 +53,7 @@ export class CallLimits {
       await this.#minuteOf(id, count).take(id)
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== 'rate_limited') throw error
-      throw overMinute(limits, Number(error.headers['retry-after'] ?? 1))
+      throw buildOverMinuteFault(limits, Number(error.headers['retry-after'] ?? 1))
     }
   }
 

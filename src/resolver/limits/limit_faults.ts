@@ -40,7 +40,7 @@ export function budgetReached(
   )
 }
 
-export function overMinute({ calls_per_minute }: TokenLimits, seconds: number): Fault {
+export function buildOverMinuteFault({ calls_per_minute }: TokenLimits, seconds: number): Fault {
   return budgetFault(
     `This token can make ${text(calls_per_minute)} calls per minute. Retry in ${seconds} s.`,
     seconds,

@@ -53,7 +53,7 @@ export class LimitedCall implements Traffic {
 
   async #begin(): Promise<void> {
     const { limits, token, call, deadline } = this.#parts
-    const bytes = knownLength(call.body)
+    const bytes = readKnownLength(call.body)
     const running = await limits.begin(token, {
       bytes,
       onOver: (fault: Fault) => deadline.refuse(fault),
@@ -66,27 +66,27 @@ export class LimitedCall implements Traffic {
   }
 
   /** The body, whose bytes count as they pass unless their number is known. */
-  metered(body: CallBody): CallBody {
+  meterBody(body: CallBody): CallBody {
     if (body === null || 'bytes' in body || body.length !== null) return body
     const transform = (chunk: Uint8Array, controller: TransformStreamDefaultController) => {
-      this.sent(chunk.length)
+      this.recordSent(chunk.length)
       controller.enqueue(chunk)
     }
     return { ...body, stream: body.stream.pipeThrough(new TransformStream({ transform })) }
   }
 
-  sent(bytes: number): void {
+  recordSent(bytes: number): void {
     this.#sent += bytes
     this.#running?.addBytes(bytes)
   }
 
-  received(bytes: number): void {
+  recordReceived(bytes: number): void {
     this.#received += bytes
     this.#running?.addBytes(bytes)
   }
 
-  receivedMessage(message: Uint8Array): void {
-    this.received(message.length)
+  recordMessage(message: Uint8Array): void {
+    this.recordReceived(message.length)
     this.#usage?.readMessage(message)
     this.#countTokens(this.#usage?.tokens ?? 0)
   }
@@ -98,7 +98,7 @@ export class LimitedCall implements Traffic {
     this.#isWhole = false
     return {
       push: (bytes) => {
-        this.received(bytes.length)
+        this.recordReceived(bytes.length)
         reader?.push(bytes)
       },
       end: () => {
@@ -118,7 +118,7 @@ export class LimitedCall implements Traffic {
   }
 
   /** Resolves when an ended call's usage is stored. Does not wait for an open stream. */
-  async settled(): Promise<void> {
+  async waitUntilSettled(): Promise<void> {
     await this.#settling
   }
 
@@ -140,7 +140,7 @@ export class LimitedCall implements Traffic {
   }
 }
 
-function knownLength(body: CallBody): number {
+function readKnownLength(body: CallBody): number {
   if (body === null) return 0
   return 'bytes' in body ? (bytesOf(body)?.length ?? 0) : (body.length ?? 0)
 }

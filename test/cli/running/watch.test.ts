@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { changedNames, waitMs } from '../../../src/cli/running/watch.ts'
+import { listChangedNames, waitMs } from '../../../src/cli/running/watch.ts'
 import { executable } from '../../binary/executable.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'
@@ -312,10 +312,10 @@ test('changed names are those that are new, removed or have another value', () =
     Object.fromEntries(
       Object.entries(values).map(([name, value]) => [name, { value, isSensitive: true }]),
     )
-  expect(changedNames(of({ A: '1', B: '2', C: '3' }), of({ A: '1', B: 'x', D: '' }))).toEqual([
+  expect(listChangedNames(of({ A: '1', B: '2', C: '3' }), of({ A: '1', B: 'x', D: '' }))).toEqual([
     'B',
     'C',
     'D',
   ])
-  expect(changedNames(of({ A: '1' }), of({ A: '1' }))).toEqual([])
+  expect(listChangedNames(of({ A: '1' }), of({ A: '1' }))).toEqual([])
 })

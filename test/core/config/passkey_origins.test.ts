@@ -5,11 +5,11 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { readConfig } from '../../../src/core/config/config.ts'
-import { relyingParties } from '../../../src/core/config/passkey_origins.ts'
+import { listRelyingParties } from '../../../src/core/config/passkey_origins.ts'
 
 const keys = () => ({ SECRET_KEY: 'x'.repeat(32), ENCRYPTION_KEY: 'A'.repeat(43) })
 const partiesOf = (env: Record<string, string>) =>
-  Object.fromEntries(relyingParties(readConfig(env, keys)))
+  Object.fromEntries(listRelyingParties(readConfig(env, keys)))
 
 describe('origins of passkeys', () => {
   test('passkey origins are the named ones, each with its host name', () => {

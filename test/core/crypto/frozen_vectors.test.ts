@@ -17,10 +17,10 @@ import {
   sealSecretValue,
 } from '../../../src/core/crypto/secret_value.ts'
 import {
+  deriveVerifier,
+  formatSealedToken,
   formatToken,
   parseToken,
-  presentedVerifier,
-  sealedToken,
   type TokenKind,
   tokenAuth,
   tokenKeyPair,
@@ -72,12 +72,12 @@ describe('tokens', () => {
       const raw = hex(secret)
       expect(formatToken(kind, id, raw)).toBe(text)
       expect(parseToken(text)).toEqual({ kind, id, secret: raw })
-      expect(sealedToken(id, raw)).toBe(sealed_text)
+      expect(formatSealedToken(id, raw)).toBe(sealed_text)
       expect(verifierOf(tokenAuth(id, raw)).toHex()).toBe(verifier)
       expect(tokenKeyPair(id, raw).privateKey.toHex()).toBe(pair.private_key)
       expect(tokenKeyPair(id, raw).publicKey.toHex()).toBe(pair.public_key)
       const sealed = parseToken(sealed_text)
-      expect(sealed && presentedVerifier(sealed).toHex()).toBe(verifier)
+      expect(sealed && deriveVerifier(sealed).toHex()).toBe(verifier)
     })
   }
 })

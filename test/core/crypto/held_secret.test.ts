@@ -12,8 +12,8 @@ import {
 } from '../../../src/core/crypto/encoding.ts'
 import { hkdf, openGcm } from '../../../src/core/crypto/primitives.ts'
 import {
+  deriveHeldKey,
   environmentKey,
-  heldKey,
   openSealed,
   openSecretValue,
   readValueEpoch,
@@ -28,7 +28,7 @@ const projectId = '01920000-0000-7000-8000-000000000002'
 const other = '01920000-0000-7000-8000-000000000003'
 const place = { projectId, environment: 'production', key: 'API_KEY' }
 const policy = { approval: { by: 'member' as const, ttl_seconds: 900 } }
-const key = heldKey(workspaceKey, projectId, 'production', 3)
+const key = deriveHeldKey(workspaceKey, projectId, 'production', 3)
 const value = sealSecretValue(key, place, policy, 3, utf8('hunter2'))
 
 test('any held value opens under its key, and announces version 2 and its epoch', () => {
@@ -56,10 +56,10 @@ test('the environment key of the same place and epoch does not open a held value
 
 test('a held key of another workspace, place or epoch does not open a held value', () => {
   const others = [
-    heldKey(new Uint8Array(32).fill(8), projectId, 'production', 3),
-    heldKey(workspaceKey, other, 'production', 3),
-    heldKey(workspaceKey, projectId, 'staging', 3),
-    heldKey(workspaceKey, projectId, 'production', 4),
+    deriveHeldKey(new Uint8Array(32).fill(8), projectId, 'production', 3),
+    deriveHeldKey(workspaceKey, other, 'production', 3),
+    deriveHeldKey(workspaceKey, projectId, 'staging', 3),
+    deriveHeldKey(workspaceKey, projectId, 'production', 4),
   ]
   for (const one of others) expect(openSecretValue(one, place, policy, value)).toBeNull()
   expect(new Set([key, ...others].map((bytes) => bytes.toHex())).size).toBe(5)
@@ -128,7 +128,7 @@ test('the version is null for a header of another form', () => {
 
 test('a held key needs an epoch from 1 to 65,535', () => {
   for (const epoch of [0, -1, 65_536, 1.5, Number.NaN])
-    expect(() => heldKey(workspaceKey, projectId, 'production', epoch)).toThrow(RangeError)
+    expect(() => deriveHeldKey(workspaceKey, projectId, 'production', epoch)).toThrow(RangeError)
 })
 
 describe('the vectors of protocol 14.1', () => {
@@ -138,7 +138,7 @@ describe('the vectors of protocol 14.1', () => {
     const { workspace_key, project_id, environment, epoch, info, output } = derived
     expect(lp('cloakroom/v3/held-key', environment, u32be(epoch)).toHex()).toBe(info)
     expect(hkdf(hex(workspace_key), uuidToBytes(project_id), hex(info)).toHex()).toBe(output)
-    expect(heldKey(hex(workspace_key), project_id, environment, epoch).toHex()).toBe(output)
+    expect(deriveHeldKey(hex(workspace_key), project_id, environment, epoch).toHex()).toBe(output)
   })
 
   const at = { projectId: secret.project_id, environment: secret.environment, key: secret.key }

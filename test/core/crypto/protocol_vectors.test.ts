@@ -23,10 +23,10 @@ import {
   sealSecretValue,
 } from '../../../src/core/crypto/secret_value.ts'
 import {
+  deriveVerifier,
+  formatSealedToken,
   formatToken,
   parseToken,
-  presentedVerifier,
-  sealedToken,
   tokenAuth,
   tokenKeyPair,
   verifierOf,
@@ -117,10 +117,10 @@ describe('token', () => {
   })
 
   test('a token has a sealed form that the same verifier recognises', () => {
-    expect(sealedToken(token.token_id, raw)).toBe(token.sealed_token)
+    expect(formatSealedToken(token.token_id, raw)).toBe(token.sealed_token)
     const sealed = parseToken(token.sealed_token)
     expect(sealed?.secret.toHex()).toBe(token.token_auth)
-    expect(sealed && toBase64(presentedVerifier(sealed))).toBe(token.verifier_b64)
+    expect(sealed && toBase64(deriveVerifier(sealed))).toBe(token.verifier_b64)
   })
 })
 

@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
+  deriveVerifier,
+  formatSealedToken,
   formatToken,
   mintToken,
   parseToken,
-  presentedVerifier,
-  sealedToken,
   TOKEN_PATTERN,
   tokenAuth,
   tokenKeyPair,
@@ -60,7 +60,7 @@ describe('never parses', () => {
 
 test('one pattern finds every kind of token, anywhere in a text, and nothing in ordinary text', () => {
   const { id, secret, text } = mintToken('agt')
-  const all = [text, sealedToken(id, secret)]
+  const all = [text, formatSealedToken(id, secret)]
   for (const kind of ['wkl', 'ses', 'ref'] as const) all.push(mintToken(kind).text)
   const log = `x${all.join('" and\n')}.`
   expect([...log.matchAll(TOKEN_PATTERN)].map(([found]) => found)).toEqual(all)
@@ -72,9 +72,9 @@ describe('verifying', () => {
   const verifier = verifierOf(tokenAuth(id, secret))
 
   test('a token and its sealed form match one verifier', () => {
-    for (const form of [text, sealedToken(id, secret)]) {
+    for (const form of [text, formatSealedToken(id, secret)]) {
       const parsed = parseToken(form)
-      expect(parsed && presentedVerifier(parsed)).toEqual(verifier)
+      expect(parsed && deriveVerifier(parsed)).toEqual(verifier)
     }
   })
 
@@ -86,11 +86,11 @@ describe('verifying', () => {
       { kind: 'sea', id, secret },
       { kind: 'wkl', id, secret: tokenAuth(id, secret) },
     ] as const
-    for (const token of wrong) expect(presentedVerifier(token)).not.toEqual(verifier)
+    for (const token of wrong) expect(deriveVerifier(token)).not.toEqual(verifier)
   })
 
   test('the sealed form does not contain the key of the envelopes', () => {
-    const sealed = parseToken(sealedToken(id, secret))
+    const sealed = parseToken(formatSealedToken(id, secret))
     const pair = tokenKeyPair(id, secret)
     expect(sealed?.secret).not.toEqual(secret)
     expect(sealed?.secret).not.toEqual(pair.privateKey)

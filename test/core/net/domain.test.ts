@@ -1,7 +1,7 @@
 // tier: quick
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { canonicalHost, domainMatches, parseDomain } from '../../../src/core/net/domain.ts'
+import { domainMatches, parseDomain, toCanonicalHost } from '../../../src/core/net/domain.ts'
 
 describe('parseDomain', () => {
   test.each([
@@ -152,8 +152,8 @@ describe('domainMatches', () => {
 })
 
 test('canonicalHost drops one trailing dot only and rejects addresses', () => {
-  expect(canonicalHost('API.Example.com.')).toBe('api.example.com')
-  expect(canonicalHost('example.com..')).toBeNull()
-  expect(canonicalHost('10.0.0.1')).toBeNull()
-  expect(canonicalHost('example.com:443')).toBeNull()
+  expect(toCanonicalHost('API.Example.com.')).toBe('api.example.com')
+  expect(toCanonicalHost('example.com..')).toBeNull()
+  expect(toCanonicalHost('10.0.0.1')).toBeNull()
+  expect(toCanonicalHost('example.com:443')).toBeNull()
 })

@@ -1,7 +1,7 @@
 // tier: quick
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { openLog } from '../../../src/core/log.ts'
-import { hostCheck, refusedHosts } from '../../../src/core/net/host.ts'
+import { hostCheck, logRefusedHosts } from '../../../src/core/net/host.ts'
 
 function passes(allowed: readonly string[], header: string | null): boolean {
   try {
@@ -83,7 +83,7 @@ describe('the log of rejected hosts', () => {
   let time = 0
   let lines: string[] = []
   function refuse(...headers: (string | null)[]): void {
-    const refused = refusedHosts(
+    const refused = logRefusedHosts(
       openLog('info', (line) => lines.push(line)),
       { now: () => time },
     )
@@ -127,7 +127,7 @@ describe('the log of rejected hosts', () => {
   })
 
   test('an allowed host leaves no line', () => {
-    const refused = refusedHosts(
+    const refused = logRefusedHosts(
       openLog('info', (line) => lines.push(line)),
       { now: () => time },
     )

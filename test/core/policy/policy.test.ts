@@ -2,12 +2,12 @@
 import { expect, test } from 'bun:test'
 import { policyHash } from '../../../src/core/crypto/secret_value.ts'
 import {
-  allowedLocations,
-  derivedVariable,
-  heldBy,
   isDeliverable,
   isHeld,
+  listAllowedLocations,
   policy,
+  readApprover,
+  readDerivedVariable,
 } from '../../../src/core/policy/policy.ts'
 import { jsonSchemaOf } from '../../../src/http/openapi/json_schema.ts'
 
@@ -125,21 +125,21 @@ test('a held secret is never deliverable, whatever its policy lists', () => {
   for (const one of held) {
     expect(isHeld(one)).toBe(true)
     expect(isDeliverable(one)).toBe(false)
-    expect(derivedVariable(one)).toBeNull()
+    expect(readDerivedVariable(one)).toBeNull()
   }
   for (const one of [null, undefined, {}, { description: 'approval' }]) {
     expect(isHeld(one)).toBe(false)
     expect(isDeliverable(one)).toBe(true)
   }
-  expect(allowedLocations(policy.parse({ approval }))).toEqual(['header', 'basic'])
-  expect(allowedLocations(null)).toEqual(['header', 'basic', 'env'])
+  expect(listAllowedLocations(policy.parse({ approval }))).toEqual(['header', 'basic'])
+  expect(listAllowedLocations(null)).toEqual(['header', 'basic', 'env'])
 })
 
 test('the approver is the one that the policy names, and an admin if it names an unknown one', () => {
-  expect(heldBy(null)).toBeNull()
-  expect(heldBy({})).toBeNull()
-  expect(heldBy({ approval })).toBe('member')
-  expect(heldBy({ approval: { by: 'admin', ttl_seconds: 0 } })).toBe('admin')
+  expect(readApprover(null)).toBeNull()
+  expect(readApprover({})).toBeNull()
+  expect(readApprover({ approval })).toBe('member')
+  expect(readApprover({ approval: { by: 'admin', ttl_seconds: 0 } })).toBe('admin')
   for (const unknown of [null, {}, { by: 'anyone' }, 'member'])
-    expect(heldBy({ approval: unknown })).toBe('admin')
+    expect(readApprover({ approval: unknown })).toBe('admin')
 })

@@ -5,13 +5,13 @@ import { z } from 'zod'
 import { Fault } from '../../../src/core/fault.ts'
 import {
   base64,
+  buildNameSchema,
   email,
   environmentName,
   isUuid,
   line,
   pagination,
   parsePart,
-  properName,
   timestamp,
   uuid,
 } from '../../../src/core/validation/validate.ts'
@@ -243,7 +243,7 @@ test('a page has 1 to 500 entries, 100 by default', () => {
 })
 
 describe('a name for people', () => {
-  const name = properName(100)
+  const name = buildNameSchema(100)
   test.each([
     'acme\u200b',
     'ac\u2060me',

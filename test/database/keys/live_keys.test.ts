@@ -1,8 +1,8 @@
 // tier: quick, both databases in test:all
 import { expect, test } from 'bun:test'
 import { version } from '../../../package.json'
-import { outerKeysIn } from '../../../src/core/crypto/outer_keys.ts'
-import { announcedName } from '../../../src/database/announced.ts'
+import { parseOuterKeys } from '../../../src/core/crypto/outer_keys.ts'
+import { formatAnnouncedName } from '../../../src/database/announced.ts'
 import { nameWithKeys } from '../../../src/database/keys/live_keys.ts'
 import { migrations } from '../../../src/database/migrations/migrate.ts'
 
@@ -12,9 +12,9 @@ const keysOf = (count: number) =>
   ).join()
 
 test("a connection's name has the full IDs of at least three keys, and never a key", () => {
-  const ids = outerKeysIn(keysOf(9)).map(({ id }) => id)
+  const ids = parseOuterKeys(keysOf(9)).map(({ id }) => id)
   const begins = [`cloakroom/${version} ${migrations.at(-1)?.name} `, 'cloakroom ']
-  const names = [announcedName(keysOf(9)), nameWithKeys(keysOf(9))]
+  const names = [formatAnnouncedName(keysOf(9)), nameWithKeys(keysOf(9))]
   for (const [index, name] of names.entries()) {
     const begin = begins[index] ?? ''
     expect(name.startsWith(begin)).toBe(true)

@@ -1,7 +1,7 @@
 // tier: quick
 /** Accounts with a signing key (protocol 3.1): created with a proof, and shown to others with it. */
 import { beforeAll, expect, test } from 'bun:test'
-import { newAccount } from '../../../src/client/account/account_keys.ts'
+import { createAccountKeys } from '../../../src/client/account/account_keys.ts'
 import { logInByPassword, signUp } from '../../../src/client/account/log_in.ts'
 import { recoverByKey } from '../../../src/client/account/recovery.ts'
 import { changeOwnPassword, renewRecoveryKey } from '../../../src/client/actions/credentials.ts'
@@ -24,7 +24,7 @@ beforeAll(async () => {
 /** The body of a person with a signing key, and the address that it was proven for. */
 async function provenApplicant() {
   const email = freshEmail('grace')
-  const { keys: _, kdf: __, ...account } = await newAccount(email, PASSWORD, cheapArgon2id)
+  const { keys: _, kdf: __, ...account } = await createAccountKeys(email, PASSWORD, cheapArgon2id)
   return { email, ...account }
 }
 
@@ -70,7 +70,7 @@ test('an account keeps its keys through a new password, a new recovery key and a
 test('a proof for another address, of other keys or missing is rejected, and the right one accepted', async () => {
   const grace = await provenApplicant()
   const { signing_key, key_proof, ...without } = grace
-  const eve = await newAccount(grace.email, PASSWORD, cheapArgon2id)
+  const eve = await createAccountKeys(grace.email, PASSWORD, cheapArgon2id)
   const bodies = [
     { ...grace, email: 'eve@people.example' },
     { ...grace, public_key: eve.public_key },

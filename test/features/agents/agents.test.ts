@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq, type SQL, sql } from 'drizzle-orm'
 import { fromBase64, toBase64 } from '../../../src/core/crypto/encoding.ts'
 import {
+  deriveVerifier,
   type ParsedToken,
   parseToken,
-  presentedVerifier,
   tokenKeyPair,
 } from '../../../src/core/crypto/token.ts'
 import type { FaultCode, FieldFault } from '../../../src/core/fault.ts'
@@ -55,7 +55,7 @@ async function register(name: string, rest: Record<string, unknown> = {}) {
 /** Nobody without the SECRET_KEY can alter the stored verifier. */
 function matches(token: ParsedToken, row?: { verifier: Uint8Array }) {
   const identity = { kind: 'agt', id: token.id, ownerId: team.workspaceId } as const
-  return app.pepper.matchVerifier(identity, presentedVerifier(token), row?.verifier ?? null)
+  return app.pepper.matchVerifier(identity, deriveVerifier(token), row?.verifier ?? null)
 }
 
 /** The call must fail with this error, and leave both workspaces unchanged. */

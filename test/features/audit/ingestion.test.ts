@@ -1,6 +1,6 @@
 // tier: quick, both databases in test:all
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { parseToken, sealedToken } from '../../../src/core/crypto/token.ts'
+import { formatSealedToken, parseToken } from '../../../src/core/crypto/token.ts'
 import {
   issueAgentToken,
   issueWorkloadToken,
@@ -207,7 +207,7 @@ describe('a record', () => {
 
   test('a record of a sealed-only token is stored under the token that it was made from', async () => {
     const parsed = parseToken(agent.token)
-    const sealed = sealedToken(parsed?.id ?? '', parsed?.secret ?? new Uint8Array())
+    const sealed = formatSealedToken(parsed?.id ?? '', parsed?.secret ?? new Uint8Array())
     expect(await storedAs(await send(base, sealed))).toMatchObject({
       agent_id: 'reporter',
       token_id: agent.tokenId,

@@ -269,7 +269,7 @@ describe('the bounded cost of a live feed', () => {
     const texts = idle.texts()
     expect((await texts.next()).value).toBe(': still here\n\n')
     expect((await texts.next()).value).toBe(': still here\n\n')
-    expect(await idle.stillMay()).toBeNull()
+    expect(await idle.authorizeAgain()).toBeNull()
     expect((await texts.next()).value).toContain('not_found')
   })
 

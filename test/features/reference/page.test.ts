@@ -1,7 +1,7 @@
 // tier: quick
 /** The documentation is served by the application itself, and by no other host. */
 import { beforeAll, expect, test } from 'bun:test'
-import { allEndpoints } from '../../../src/dev/all_endpoints.ts'
+import { listAllEndpoints } from '../../../src/dev/all_endpoints.ts'
 import { sharedApp, startTestApp, type TestApp } from '../../support/app.ts'
 
 let app: TestApp
@@ -76,7 +76,7 @@ test('the document lists every operation of both listeners', async () => {
   const listed = Object.values(paths).flatMap((methods) =>
     Object.values(methods).map(({ operationId }) => operationId),
   )
-  const names = allEndpoints().flatMap(({ endpoints }) => endpoints.map(({ name }) => name))
+  const names = listAllEndpoints().flatMap(({ endpoints }) => endpoints.map(({ name }) => name))
   expect(listed.sort()).toEqual([...new Set(names)].sort())
 })
 
@@ -96,7 +96,7 @@ test('each listener shows its own operations, so the page sends requests only to
     expect(await page.text()).toContain('"url":"/api/docs/own.json"')
     const { ids, servers, operations } = await operationIds(`${origin}/api/docs/own.json`)
     expect(ids).toEqual(
-      allEndpoints()
+      listAllEndpoints()
         [index]?.endpoints.map(({ name }) => name)
         .sort() ?? [],
     )

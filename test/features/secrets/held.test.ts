@@ -2,11 +2,15 @@
 /** Held secrets on the server (protocol 14.1): their form, their writers, and what a write of one deletes. */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { renewWorkspaceKey } from '../../../src/client/actions/rekey.ts'
-import { type Entry, openedValue, uploadSecrets } from '../../../src/client/actions/set_secrets.ts'
+import {
+  type Entry,
+  openStoredValue,
+  uploadSecrets,
+} from '../../../src/client/actions/set_secrets.ts'
 import {
   deleteStored,
-  provenDeleted,
-  provenValue,
+  proveDeleted,
+  readProvenValue,
   restoreProven,
   rollBackTo,
   versionsOf,
@@ -50,7 +54,7 @@ async function versions(key = 'KEY') {
   return listed.map(({ version, policy, value }) => ({
     version,
     isHeld: policy !== null,
-    value: openedValue(owner, { key, policy, value }),
+    value: openStoredValue(owner, { key, policy, value }),
   }))
 }
 
@@ -66,7 +70,11 @@ describe('a write of a held secret', () => {
     const readers = [await project.join('member'), await project.join('read_only')]
     for (const reader of readers) {
       const place = openEnvironment(project, reader)
-      expect(await provenValue(place, 'KEY')).toEqual({ value: 'one', policy: MEMBER, version: 1 })
+      expect(await readProvenValue(place, 'KEY')).toEqual({
+        value: 'one',
+        policy: MEMBER,
+        version: 1,
+      })
     }
     const input = { params: { project_id: project.projectId }, query: { environment } } as const
     const [row] = await project.owner.api.call(listSecrets, {
@@ -180,9 +188,9 @@ describe('a write that adds approval', () => {
       await deleteStored(place, 'OTHER')
     }
     await store(MEMBER, 'new')
-    await expect(provenDeleted(owner, ['KEY'])).rejects.toThrow('KEY')
-    await restoreProven(owner, await provenDeleted(owner, ['OTHER']))
-    await restoreProven(production, await provenDeleted(production, ['KEY', 'OTHER']))
+    await expect(proveDeleted(owner, ['KEY'])).rejects.toThrow('KEY')
+    await restoreProven(owner, await proveDeleted(owner, ['OTHER']))
+    await restoreProven(production, await proveDeleted(production, ['KEY', 'OTHER']))
     const left = await app.connection.sql`
       select from deleted_secret_versions v join deleted_secrets s on s.id = v.secret_id
       where s.workspace_id = ${project.workspaceId}`
@@ -210,7 +218,11 @@ describe('a rollback', () => {
     await store(MEMBER, 'one')
     await store(ADMIN, 'two')
     await rollBackTo(owner, await versionOf(1))
-    expect(await provenValue(owner, 'KEY')).toEqual({ value: 'one', policy: MEMBER, version: 3 })
+    expect(await readProvenValue(owner, 'KEY')).toEqual({
+      value: 'one',
+      policy: MEMBER,
+      version: 3,
+    })
   })
 
   test('a rollback is rejected from a secret without approval to a held version', async () => {
@@ -262,8 +274,8 @@ describe("a secret with an admin's approval", () => {
       if (!earlier) throw new Error('no version is kept')
       await rollBackTo(place, { ...earlier, key: 'KEY' })
       await deleteStored(place, 'KEY')
-      await restoreProven(place, await provenDeleted(place, ['KEY']))
-      expect((await provenValue(place, 'KEY')).value).toBe('one')
+      await restoreProven(place, await proveDeleted(place, ['KEY']))
+      expect((await readProvenValue(place, 'KEY')).value).toBe('one')
     }
   })
 
@@ -308,7 +320,7 @@ describe("a secret with an admin's approval", () => {
     await expect(rollBackTo(place, second)).rejects.toMatchObject(refusal)
     await rollBackTo(owner, second)
     await deleteStored(owner, 'KEY')
-    const deleted = await provenDeleted(place, ['KEY'])
+    const deleted = await proveDeleted(place, ['KEY'])
     await expect(restoreProven(place, deleted)).rejects.toMatchObject(refusal)
   })
 
@@ -329,7 +341,9 @@ test('a policy without its approval in the database makes the secret unreadable,
     const text = policy === null ? null : JSON.stringify(policy)
     await app.connection.sql`update secrets set policy = ${text}::text::json where key = 'KEY'
       and workspace_id = ${project.workspaceId}`
-    await expect(provenValue(owner, 'KEY')).rejects.toThrow('cannot be decrypted with the policy')
+    await expect(readProvenValue(owner, 'KEY')).rejects.toThrow(
+      'cannot be decrypted with the policy',
+    )
   }
 })
 
@@ -341,12 +355,12 @@ describe('a rekey', () => {
     const { next, secrets } = await renewWorkspaceKey(owner, async () => {})
     expect(secrets).toBe(3)
     const after = { ...owner, workspace: next }
-    expect((await provenValue(after, 'KEY')).value).toBe('held')
-    expect((await provenValue(after, 'ADMIN')).value).toBe('by admin')
-    expect((await provenValue(after, 'USUAL')).value).toBe('usual')
-    await expect(provenValue(owner, 'KEY')).rejects.toThrow()
+    expect((await readProvenValue(after, 'KEY')).value).toBe('held')
+    expect((await readProvenValue(after, 'ADMIN')).value).toBe('by admin')
+    expect((await readProvenValue(after, 'USUAL')).value).toBe('usual')
+    await expect(readProvenValue(owner, 'KEY')).rejects.toThrow()
     await store(MEMBER, 'next', after)
-    expect((await provenValue(after, 'KEY')).version).toBe(3)
+    expect((await readProvenValue(after, 'KEY')).version).toBe(3)
   })
 
   test('a rekey is rejected with a value in the form of the other policy', async () => {
@@ -390,5 +404,5 @@ test('the contract of a write keeps a held policy exactly as it was sent', async
     manifest,
   }
   await project.owner.api.call(upsertSecrets, { body })
-  expect(JSON.stringify((await provenValue(owner, 'KEY')).policy)).toBe(JSON.stringify(policy))
+  expect(JSON.stringify((await readProvenValue(owner, 'KEY')).policy)).toBe(JSON.stringify(policy))
 })

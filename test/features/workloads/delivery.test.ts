@@ -10,7 +10,7 @@ import {
   openSecretValue,
   sealSecretValue,
 } from '../../../src/core/crypto/secret_value.ts'
-import { parseToken, sealedToken, tokenKeyPair } from '../../../src/core/crypto/token.ts'
+import { formatSealedToken, parseToken, tokenKeyPair } from '../../../src/core/crypto/token.ts'
 import { type FaultCode, messageOf, statusOf } from '../../../src/core/fault.ts'
 import type { Policy } from '../../../src/core/policy/policy.ts'
 import { auditLogs, secrets } from '../../../src/database/schema/index.ts'
@@ -232,7 +232,7 @@ describe('a delivery', () => {
     }
     const sealed = parseToken(place.token.text)
     if (!sealed) throw new Error('no token')
-    const answer = await deliver(sealedToken(sealed.id, sealed.secret))
+    const answer = await deliver(formatSealedToken(sealed.id, sealed.secret))
     expect(Object.keys((answer.body as { sealed: object }).sealed).sort()).toEqual([
       'DEEP',
       'PASSWORD',
@@ -450,7 +450,7 @@ describe('one secret that cannot be delivered', () => {
       where s.project_id = ${one.projectId} and o.project_id = ${two.projectId}`)
     await expectRefused(one.token.text, undefined, 'unreadable_secret', unreadable('NAME'))
     const sealed = parseToken(one.token.text)
-    const text = sealedToken(sealed?.id ?? '', sealed?.secret ?? new Uint8Array())
+    const text = formatSealedToken(sealed?.id ?? '', sealed?.secret ?? new Uint8Array())
     await expectRefused(text, undefined, 'unreadable_secret', unreadable('NAME'))
   })
 
@@ -512,7 +512,7 @@ describe('a token', () => {
 describe('sealed delivery', () => {
   const sealedOf = ({ text }: Issued) => {
     const parsed = parseToken(text)
-    return sealedToken(parsed?.id ?? '', parsed?.secret ?? new Uint8Array())
+    return formatSealedToken(parsed?.id ?? '', parsed?.secret ?? new Uint8Array())
   }
 
   test('a sealed delivery gives ciphertexts and the envelope, which only the whole token opens', async () => {

@@ -2,7 +2,7 @@
 /** Deliveries with derived credentials: they contain the derived value, and no root (protocol 13.5). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fetchEnvironment } from '../../../src/client/delivery/delivery.ts'
-import { parseToken, sealedToken } from '../../../src/core/crypto/token.ts'
+import { formatSealedToken, parseToken } from '../../../src/core/crypto/token.ts'
 import { type Agent, createAgentWithToken, type Stage, sharedStage } from '../../support/agent.ts'
 import { callJson } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'
@@ -70,7 +70,7 @@ test('names select secrets, and an unknown name is reported as unavailable', asy
 
 test('a sealed delivery names derived secrets, and has neither root nor state', async () => {
   const { id, secret } = parseToken(agent.token) ?? { id: '', secret: new Uint8Array() }
-  const { body } = await deliver({}, sealedToken(id, secret))
+  const { body } = await deliver({}, formatSealedToken(id, secret))
   const { sealed, derived } = body as { sealed: object; derived: string[] }
   expect([Object.keys(sealed), derived]).toEqual([['PLAIN'], ['CRM']])
 })

@@ -7,7 +7,7 @@ import { fetchEnvironment } from '../../../src/client/delivery/delivery.ts'
 import type { EnvironmentPlace } from '../../../src/client/environment.ts'
 import { openTokenEnvelope } from '../../../src/core/crypto/envelope.ts'
 import { openSecretValue } from '../../../src/core/crypto/secret_value.ts'
-import { parseToken, sealedToken, tokenPrivateKey } from '../../../src/core/crypto/token.ts'
+import { formatSealedToken, parseToken, tokenPrivateKey } from '../../../src/core/crypto/token.ts'
 import type { Policy } from '../../../src/core/policy/policy.ts'
 import { issueWorkloadToken } from '../../../src/features/agents/contract.ts'
 import { listSecrets } from '../../../src/features/secrets/contract.ts'
@@ -54,7 +54,7 @@ function deliver(text = token, body?: object) {
 function sealedText(): string {
   const parsed = parseToken(token)
   if (!parsed) throw new Error('the token is whole')
-  return sealedToken(parsed.id, parsed.secret)
+  return formatSealedToken(parsed.id, parsed.secret)
 }
 
 describe('a plain delivery', () => {

@@ -1,7 +1,7 @@
 // tier: quick
 /** GET /api/workloads/token/ describes any live token to its bearer, without stored data. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { parseToken, sealedToken } from '../../../src/core/crypto/token.ts'
+import { formatSealedToken, parseToken } from '../../../src/core/crypto/token.ts'
 import { issueWorkloadToken } from '../../../src/features/agents/contract.ts'
 import { getToken } from '../../../src/features/workloads/contract.ts'
 import { createAgentWithToken, openStage, type Stage } from '../../support/agent.ts'
@@ -22,7 +22,10 @@ test('the description of a token is the same on both listeners, and leaves no re
   for (const capabilities of [['use'], ['read'], ['use', 'read']] as const) {
     const agent = await createAgentWithToken(stage, { capabilities: [...capabilities] })
     await agent.store('SECRET_NAME', marked('sk_'))
-    const sealed = sealedToken(agent.tokenId, parseToken(agent.token)?.secret ?? new Uint8Array())
+    const sealed = formatSealedToken(
+      agent.tokenId,
+      parseToken(agent.token)?.secret ?? new Uint8Array(),
+    )
     for (const origin of [stage.app.controlPlane, stage.app.resolver]) {
       for (const [token, isSealed] of [
         [agent.token, false],

@@ -1,7 +1,7 @@
 // tier: quick
 /** GET /api/workloads/version/ reports a change to a live token that may read, and nothing else. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { parseToken, sealedToken } from '../../../src/core/crypto/token.ts'
+import { formatSealedToken, parseToken } from '../../../src/core/crypto/token.ts'
 import { getVersion } from '../../../src/features/workloads/contract.ts'
 import { type Agent, createAgentWithToken, openStage, type Stage } from '../../support/agent.ts'
 import { callJson } from '../../support/app.ts'
@@ -32,7 +32,10 @@ test('the version grows with a secret and stays without a change, in either form
   await agent.store('KEY', 'value')
   const second = await versionFor(agent)
   expect(second).toBeGreaterThan(first)
-  const sealed = sealedToken(agent.tokenId, parseToken(agent.token)?.secret ?? new Uint8Array())
+  const sealed = formatSealedToken(
+    agent.tokenId,
+    parseToken(agent.token)?.secret ?? new Uint8Array(),
+  )
   for (const origin of [stage.app.controlPlane, stage.app.resolver]) {
     for (const token of [agent.token, sealed])
       expect((await ask(token, origin)).body).toEqual({ version: second })

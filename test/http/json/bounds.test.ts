@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { map } from '../../../src/core/validation/validate.ts'
-import { allEndpoints } from '../../../src/dev/all_endpoints.ts'
+import { listAllEndpoints } from '../../../src/dev/all_endpoints.ts'
 import { type Bounds, boundsOf, unbounded } from '../../../src/http/json/bounds.ts'
 import { readJsonBytes } from '../../../src/http/json/read.ts'
 
@@ -25,7 +25,7 @@ function openEnds(bounds: Bounds, path = 'body'): string[] {
   ]
 }
 
-const withBody = allEndpoints().flatMap(({ endpoints }) =>
+const withBody = listAllEndpoints().flatMap(({ endpoints }) =>
   endpoints.flatMap(({ name, body }) => (body ? [[name, body] as const] : [])),
 )
 

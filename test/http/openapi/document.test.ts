@@ -5,7 +5,7 @@ import { validate } from '@readme/openapi-parser'
 import { z } from 'zod'
 import { messageOf, statusOf } from '../../../src/core/fault.ts'
 import { uuid } from '../../../src/core/validation/validate.ts'
-import { allEndpoints } from '../../../src/dev/all_endpoints.ts'
+import { listAllEndpoints } from '../../../src/dev/all_endpoints.ts'
 import { API_DOCS, renderApiDocs } from '../../../src/dev/api_docs.ts'
 import { type Endpoint, faultsOf } from '../../../src/http/endpoint.ts'
 import { integer, rarelyNeeded, text } from '../../../src/http/fields.ts'
@@ -15,7 +15,7 @@ import { jsonSchemaOf } from '../../../src/http/openapi/json_schema.ts'
 import { Models, withoutReferences } from '../../../src/http/openapi/models.ts'
 import { sentenceOf } from '../../support/failure.ts'
 
-const surfaces = allEndpoints()
+const surfaces = listAllEndpoints()
 const endpoints = surfaces.flatMap((surface) => surface.endpoints)
 const addresses = {
   'control-plane': 'https://vault.example.com',

@@ -1,6 +1,6 @@
 /** A server with a value in every column that it seals, and functions that show which key each is under. */
 
-import { outerKeysIn } from '../../../src/core/crypto/outer_keys.ts'
+import { parseOuterKeys } from '../../../src/core/crypto/outer_keys.ts'
 import { OuterLayer, secretRow } from '../../../src/core/crypto/outer_layer.ts'
 import { deleteProject } from '../../../src/features/projects/contract.ts'
 import { deleteSecret } from '../../../src/features/secrets/contract.ts'
@@ -14,7 +14,7 @@ import { marked } from '../../support/canary.ts'
 
 const keyOf = (fill: number) => Buffer.alloc(32, fill).toString('base64url')
 export const [NEW, OLD, OTHER] = [keyOf(11), keyOf(12), keyOf(13)]
-export const idOf = (keys: string) => outerKeysIn(keys)[0].id
+export const idOf = (keys: string) => parseOuterKeys(keys)[0].id
 export const BOTH = `${NEW},${OLD}`
 
 export const VALUE = marked('sk_live_rekey_outer')

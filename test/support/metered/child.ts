@@ -2,7 +2,7 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { allEndpoints } from '../../../src/dev/all_endpoints.ts'
+import { listAllEndpoints } from '../../../src/dev/all_endpoints.ts'
 import { upsertSecrets } from '../../../src/features/secrets/contract.ts'
 import { prepareRekey } from '../../features/workspaces/rekeying.ts'
 import { buildWorld, type World } from '../../security/matrix_world.ts'
@@ -18,7 +18,7 @@ let world: World
 /** A valid request to each endpoint with a body; the test makes it hostile. */
 async function makeOrders(): Promise<Order[]> {
   const orders: Order[] = []
-  for (const { surface, endpoints } of allEndpoints()) {
+  for (const { surface, endpoints } of listAllEndpoints()) {
     for (const endpoint of endpoints) {
       if (endpoint.body) orders.push(await makeOrder({ endpoint, surface }, world))
     }

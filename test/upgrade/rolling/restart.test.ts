@@ -7,7 +7,7 @@ import { expect } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { appliedIn } from '../../../src/database/migrations/migrate.ts'
+import { readApplied } from '../../../src/database/migrations/migrate.ts'
 import { buildExecutable } from '../../../src/dev/build.ts'
 import { executable } from '../../binary/executable.ts'
 import { freshDatabase } from '../../support/database.ts'
@@ -48,6 +48,6 @@ test('processes that are replaced one by one lose no request and tear no write, 
   expect(found).toEqual({ lost: [], torn: [], codes: [0, 0] })
   expect(calls).toBeGreaterThan(500)
   expect(writes).toBeGreaterThan(250)
-  const applied = await change(configOf({ keys: KEYS }, database), ({ sql }) => appliedIn(sql))
+  const applied = await change(configOf({ keys: KEYS }, database), ({ sql }) => readApplied(sql))
   expect(applied?.at(-1)?.name).toBe('9999_later')
 }, 240_000)

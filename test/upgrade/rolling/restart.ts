@@ -9,7 +9,7 @@ import { createAuthority } from '../../../src/cli/demo/certificates.ts'
 import { readSecret } from '../../../src/client/environment.ts'
 import { openApi } from '../../../src/client/http/api.ts'
 import { openSecret } from '../../../src/client/vault.ts'
-import { plainWorkspace } from '../../../src/client/workspace.ts'
+import { toPlainWorkspace } from '../../../src/client/workspace.ts'
 import { type Agent, API, createAgentWithToken } from '../../support/agent.ts'
 import type { TestApp } from '../../support/app.ts'
 import { spawnServer } from '../../support/server_process.ts'
@@ -215,7 +215,7 @@ async function tornIn(
   { person, workspaceId, projectId, environment }: Agent,
   written: Map<string, Written>,
 ): Promise<string[]> {
-  const workspace = plainWorkspace({
+  const workspace = toPlainWorkspace({
     id: workspaceId,
     name: '',
     epoch: 1,

@@ -6,7 +6,7 @@
 import { expect } from 'bun:test'
 import { join } from 'node:path'
 import type postgres from 'postgres'
-import { appliedIn } from '../../../src/database/migrations/migrate.ts'
+import { readApplied } from '../../../src/database/migrations/migrate.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { requires } from '../../support/requires.ts'
 import { until } from '../../support/until.ts'
@@ -69,7 +69,7 @@ test.each([
         await Promise.all(both.filter((one) => one !== victim).map(({ ready }) => ready))
         await untilHealthy(healthy)
         await proceed()
-        const names = (await appliedIn(sql))?.map(({ name }) => name) ?? []
+        const names = (await readApplied(sql))?.map(({ name }) => name) ?? []
         return { later: names.filter((name) => name === '9999_later') }
       }),
     )

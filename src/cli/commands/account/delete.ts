@@ -6,7 +6,7 @@ import { command } from '../../command.ts'
 import { forgetNames } from '../../completion/names.ts'
 import { passwordStdin, yes } from '../../options.ts'
 import { CliError } from '../../terminal/cli_error.ts'
-import { confirmed } from '../../terminal/confirmed.ts'
+import { requireConfirmation } from '../../terminal/confirmed.ts'
 
 /** Asks before it asks for the password; nothing of the account is left on this machine. */
 export default command({
@@ -16,14 +16,14 @@ export default command({
   action: async (context, _, options) => {
     const session = await context.session()
     const { email, server, choice, store } = session
-    await confirmed(
+    await requireConfirmation(
       context.host,
       options,
       `Delete the account ${email} at ${server}, with its personal workspace and all secrets in it? This is permanent.`,
     )
     await withPassword(context, options, (password) => removeAccount(session, password)).catch(
       (error: unknown) => {
-        throw stillMember(error)
+        throw explainStillMember(error)
       },
     )
     await store.clear()
@@ -34,7 +34,7 @@ export default command({
 })
 
 /** Leaving a signed workspace needs a signature. The server's error names these workspaces. */
-function stillMember(error: unknown): unknown {
+function explainStillMember(error: unknown): unknown {
   if (!(error instanceof ApiError) || error.code !== 'conflict') return error
   const names = error.fields.map(({ message }) => message)
   if (names.length === 0) return error

@@ -8,7 +8,7 @@ export default command({
   examples: ['account list', 'account list --json'],
   action: async (context) => {
     const { all } = await context.accounts.registry()
-    const chosen = await chosenHere(context)
+    const chosen = await findChoiceHere(context)
     const rows = all.map(({ name, server, email, slot }) => ({
       account: name,
       email,
@@ -25,6 +25,6 @@ export default command({
 })
 
 /** Null where a command would ask for a choice. */
-function chosenHere({ accounts, settings }: Context): Promise<Choice | null> {
+function findChoiceHere({ accounts, settings }: Context): Promise<Choice | null> {
   return accounts.chosen(settings.server?.value ?? '').catch(() => null)
 }

@@ -3,7 +3,7 @@ import { endSession, noteWiped } from '../../accounts/exit.ts'
 import { forgetAccount } from '../../accounts/registry.ts'
 import { command } from '../../command.ts'
 import { yes } from '../../options.ts'
-import { confirmed } from '../../terminal/confirmed.ts'
+import { requireConfirmation } from '../../terminal/confirmed.ts'
 
 export default command({
   usage: 'remove <account>',
@@ -12,7 +12,7 @@ export default command({
   action: async (context, [typed], options) => {
     const account = accountNamed(await context.accounts.registry(), typed)
     const { name, email, server } = account
-    await confirmed(
+    await requireConfirmation(
       context.host,
       options,
       `Sign out ${email} at ${server}, and forget its folders?`,

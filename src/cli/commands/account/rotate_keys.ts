@@ -1,15 +1,15 @@
 /** `cloakroom account rotate-keys`: new keys of the account, where the old ones may be known to others. */
 import { writeRecoveryKey } from '../../../client/account/recovery.ts'
 import {
+  generateNextKeys,
   isTaken,
   type NextKeys,
-  newKeys,
   ownTokens,
   type Rotated,
   rotateKeys,
   UnknownOutcome,
 } from '../../../client/actions/rotate_keys.ts'
-import { hiddenWorkspaces } from '../../../client/known_names.ts'
+import { listHiddenWorkspaces } from '../../../client/known_names.ts'
 import type { OpenWorkspace } from '../../../client/workspace.ts'
 import { isJoined } from '../../../client/workspaces.ts'
 import { showRecoveryKey, withPassword } from '../../accounts/passwords.ts'
@@ -22,8 +22,8 @@ import { keepNext, nextOf, takeNext, warnRecoveryKey } from '../../session/next_
 import type { Session } from '../../session/session.ts'
 import { configDirectory } from '../../settings.ts'
 import { CliError } from '../../terminal/cli_error.ts'
-import { confirmed } from '../../terminal/confirmed.ts'
-import { keptAmong } from '../../tokens/ending_tokens.ts'
+import { requireConfirmation } from '../../terminal/confirmed.ts'
+import { keepAmong } from '../../tokens/ending_tokens.ts'
 
 export default command({
   usage: 'rotate-keys',
@@ -44,16 +44,16 @@ export default command({
     const { email, server } = session
     const gone = options.without ?? []
     await demandAll(session, gone)
-    await confirmed(
+    await requireConfirmation(
       context.host,
       options,
       `Replace the keys of ${email} at ${server}? All other sessions end. The current recovery key stops working. Passkeys sign in but no longer unlock. Tokens that you granted in signed workspaces end unless kept.`,
     )
     const invitations = (await session.workspaces()).filter((one) => !isJoined(one))
     const tokens = await ownTokens(session.api, await openAll(session))
-    const kept = await keptAmong(context, email, tokens.held, options)
+    const kept = await keepAmong(context, email, tokens.held, options)
     const waiting = await nextOf(session.stored)
-    const next = waiting ?? (await newKeys())
+    const next = waiting ?? (await generateNextKeys())
     const rotated = await withPassword(context, options, async (password) => {
       await keepNext(session, next)
       const work = rotateKeys(session, password, next, () => openAll(session), kept)
@@ -130,7 +130,7 @@ function report(
 async function demandAll(session: Session, gone: readonly string[]): Promise<void> {
   const shown = (await session.workspaces()).filter(isJoined)
   const list = namesOfWorkspaces(session)
-  const hidden = hiddenWorkspaces(session.knownNames, list, shown).find(
+  const hidden = listHiddenWorkspaces(session.knownNames, list, shown).find(
     ({ id }) => !gone.includes(id),
   )
   if (hidden === undefined) return

@@ -5,7 +5,7 @@ import { save, tokenOptions } from '../../options.ts'
 import { placeOf, type WorkspaceScope, workspaceScope } from '../../scope.ts'
 import { tokenScope } from '../../suggestions.ts'
 import { handOut } from '../../tokens/agent_tokens.ts'
-import { namingTaken, rememberAgent } from '../../tokens/agents.ts'
+import { explainTakenName, rememberAgent } from '../../tokens/agents.ts'
 import { checkActorName, orderOf } from '../../tokens/issued_token.ts'
 
 /** For the chosen project and environment, or with --all-projects for the whole workspace. */
@@ -50,7 +50,7 @@ async function register(
 ): Promise<void> {
   const { session } = scope
   const registering = registerWithToken(placeOf(scope), { name, projectId }, terms)
-  const { agent, capabilities, text } = await namingTaken(scope, name, registering)
+  const { agent, capabilities, text } = await explainTakenName(scope, name, registering)
   rememberAgent(scope, { ...agent, name, project_id: projectId })
   const about = { agent: agent.name, id: agent.id, may: capabilities, grants }
   await handOut(context, session, { agent, token: text, about }, options)

@@ -3,9 +3,9 @@ import { command } from '../../command.ts'
 import { yes } from '../../options.ts'
 import { workspaceScope } from '../../scope.ts'
 import { forgetToken } from '../../session/saved_tokens.ts'
-import { confirmed, counted } from '../../terminal/confirmed.ts'
+import { formatCount, requireConfirmation } from '../../terminal/confirmed.ts'
 import { agentNamed } from '../../tokens/agents.ts'
-import { endingIn } from '../../tokens/revoking.ts'
+import { endTokensIn } from '../../tokens/revoking.ts'
 
 export default command({
   usage: 'delete <agent>',
@@ -14,15 +14,19 @@ export default command({
   action: async (context, [name], options) => {
     const scope = await workspaceScope(context)
     const agent = await agentNamed(context, scope, name)
-    await confirmed(context.host, options, `Delete the agent ${agent.name} and revoke its tokens?`)
+    await requireConfirmation(
+      context.host,
+      options,
+      `Delete the agent ${agent.name} and revoke its tokens?`,
+    )
     const { session } = scope
-    const revoked = await removeAgent(endingIn(context, scope), agent.id)
+    const revoked = await removeAgent(endTokensIn(context, scope), agent.id)
     session.knownNames.forget(agent.id)
     await forgetToken(context, session, agent.id)
     const ended =
       revoked === null
         ? '; its tokens are now rejected.'
-        : `, and revoked ${counted(revoked, 'token')}.`
+        : `, and revoked ${formatCount(revoked, 'token')}.`
     context.output.done(`Deleted ${agent.name}${ended}`, {
       deleted: agent.name,
       id: agent.id,

@@ -12,9 +12,9 @@ import { json } from '../../agent_setup/json.ts'
 import {
   entryName,
   type RemoteServer,
-  reachedThrough,
   remoteServerOf,
   stepsBefore,
+  toReachedServer,
   withoutUnknown,
 } from '../../agent_setup/remote.ts'
 import { toml } from '../../agent_setup/toml.ts'
@@ -23,13 +23,13 @@ import { command, type OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { demandInside, isThere, readNamedFile } from '../../files/read.ts'
 import { demandReplaceable, replaceFile } from '../../files/replace.ts'
-import { notFound } from '../../named.ts'
+import { buildNotFoundError } from '../../named.ts'
 import { keptToken, yes } from '../../options.ts'
 import { type WorkspaceScope, workspaceScope } from '../../scope.ts'
-import { savedToken } from '../../session/saved_tokens.ts'
+import { readSavedToken } from '../../session/saved_tokens.ts'
 import { findProjectFile, isAddress, type SettingName, settingNames } from '../../settings.ts'
 import { CliError } from '../../terminal/cli_error.ts'
-import { confirmed } from '../../terminal/confirmed.ts'
+import { requireConfirmation } from '../../terminal/confirmed.ts'
 import { type Agent, agentNamed, agentsOf } from '../../tokens/agents.ts'
 
 const options = [
@@ -82,13 +82,13 @@ async function write(
   options: Options,
 ): Promise<void> {
   const { tool, path, server } = place
-  const { before } = changed(context, place, entry)
+  const { before } = changeFile(context, place, entry)
   const isDone = isDeepStrictEqual(before, entry)
   if (!isDone) {
     show(context, path, [linesOf(place, before, entry), linesOf(place, entry, entry)])
-    await confirmed(context.host, options, `Write this to ${path}?`)
+    await requireConfirmation(context.host, options, `Write this to ${path}?`)
     // Read again: the program may have written its file while the question was open.
-    const { text } = changed(context, place, entry)
+    const { text } = changeFile(context, place, entry)
     replaceFile(path, text, options.user ? 'secret' : 'committed')
   }
   const [does, doesNot] =
@@ -109,7 +109,7 @@ type Options = OptionValues<typeof options>
 function toolNamed(name: string): AgentProgram {
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined
   if (tool) return tool
-  throw notFound(name, toolNames, { what: 'program', list: 'agent setup --help' })
+  throw buildNotFoundError(name, toolNames, { what: 'program', list: 'agent setup --help' })
 }
 
 /** @throws CliError where links lead out of the project's folder */
@@ -135,7 +135,7 @@ async function entryFor(
   options: Options,
 ): Promise<ProgramEntry> {
   const { cwd, env } = context
-  if (remote) return tool.remote(reachedThrough(await context.resolver(), remote))
+  if (remote) return tool.remote(toReachedServer(await context.resolver(), remote))
   const program = Bun.which(SERVER_NAME, { cwd, PATH: env.PATH ?? '' })
   if (program === null)
     context.output.warn('cloakroom is not on the PATH, so that program will not find it')
@@ -152,8 +152,8 @@ async function agentArguments(
   const scope = await workspaceScope(context)
   const agents = await agentsOf(scope)
   const agent =
-    named === undefined ? onlyKept(scope, agents) : await agentNamed(context, scope, named)
-  savedToken(scope.session, agent)
+    named === undefined ? requireOnlyKept(scope, agents) : await agentNamed(context, scope, named)
+  readSavedToken(scope.session, agent)
   const isUnique = agents.filter(({ name }) => name === agent.name).length === 1
   const own = ['--agent', isUnique ? agent.name : agent.id, ...settingsOf(context, user ?? false)]
   if (!user) return own
@@ -167,7 +167,7 @@ async function agentArguments(
 }
 
 /** @throws CliError if the agent is ambiguous */
-function onlyKept({ session }: WorkspaceScope, agents: readonly Agent[]): Agent {
+function requireOnlyKept({ session }: WorkspaceScope, agents: readonly Agent[]): Agent {
   const kept = agents.filter(({ id }) => session.stored.agentTokens[id] !== undefined)
   const [only, another] = kept
   if (only && !another) return only
@@ -204,7 +204,7 @@ function settingsOf({ settings }: Context, isForUser: boolean): string[] {
 }
 
 /** @throws CliError for a file that cannot be edited without changing other content */
-function changed({ host }: Context, { tool, path, server }: Place, entry: ProgramEntry | null) {
+function changeFile({ host }: Context, { tool, path, server }: Place, entry: ProgramEntry | null) {
   const text = demandReplaceable(path) === null ? '' : fromUtf8(readNamedFile(host, path))
   try {
     if (text === null) throw new Error('not UTF-8')

@@ -1,7 +1,7 @@
-import { disallowHost, knownHosts } from '../../../client/actions/allowlist.ts'
+import { disallowHost, listKnownHosts } from '../../../client/actions/allowlist.ts'
 import { parseDomain } from '../../../core/net/domain.ts'
 import { command } from '../../command.ts'
-import { notFound } from '../../named.ts'
+import { buildNotFoundError } from '../../named.ts'
 import { placeOf, type WorkspaceScope, workspaceScope } from '../../scope.ts'
 
 export default command({
@@ -17,12 +17,12 @@ export default command({
 
 /** Checks all domains before the first is removed. The server refuses invalid ones. @throws CliError */
 async function demandListed(scope: WorkspaceScope, domains: readonly string[]): Promise<void> {
-  const known = await knownHosts(placeOf(scope))
+  const known = await listKnownHosts(placeOf(scope))
   const missing = domains.find((domain) => {
     const parsed = parseDomain(domain)
     return parsed !== null && !known.includes(parsed.text)
   })
   if (missing === undefined) return
   const kind = { what: 'allowed host', where: `in ${scope.workspace.name}`, list: 'allowlist list' }
-  throw notFound(missing, known, kind)
+  throw buildNotFoundError(missing, known, kind)
 }

@@ -5,7 +5,7 @@ import { windowFor, windowQuestion } from '../../approvals/window.ts'
 import { command } from '../../command.ts'
 import { yes } from '../../options.ts'
 import { placeOf, workspaceScope } from '../../scope.ts'
-import { confirmedOr } from '../../terminal/confirmed.ts'
+import { confirmOrThrow } from '../../terminal/confirmed.ts'
 
 export default command({
   usage: 'allow <request>',
@@ -29,7 +29,7 @@ export default command({
     const window = windowFor(request, options)
     await showRequest(context, scope, request, window)
     const question = window ? windowQuestion(window) : allowQuestion(request)
-    await confirmedOr(context.host, options.yes === true, question, personRequired())
+    await confirmOrThrow(context.host, options.yes === true, question, personRequired())
     await allowRequest(context, scope, request, window)
   },
 })

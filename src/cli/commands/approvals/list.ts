@@ -8,7 +8,7 @@ import { callFacts } from '../../approvals/call_facts.ts'
 import { command } from '../../command.ts'
 import { placeOf, workspaceScope } from '../../scope.ts'
 import { CliError } from '../../terminal/cli_error.ts'
-import { counted } from '../../terminal/confirmed.ts'
+import { formatCount } from '../../terminal/confirmed.ts'
 
 /** Unverified requests are hidden, because the server may have invented them. */
 export default command({
@@ -36,7 +36,7 @@ export default command({
     const hidden = listed.length - shown.length
     if (hidden > 0)
       context.output.warn(
-        `${counted(hidden, 'request')} hidden because verification failed. See the reasons: cloakroom approvals list --all`,
+        `${formatCount(hidden, 'request')} hidden because verification failed. See the reasons: cloakroom approvals list --all`,
       )
   },
 })

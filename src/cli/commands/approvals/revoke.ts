@@ -3,7 +3,7 @@ import { requestNamed } from '../../approvals/named_request.ts'
 import { command } from '../../command.ts'
 import { yes } from '../../options.ts'
 import { placeOf, workspaceScope } from '../../scope.ts'
-import { confirmedOnTerminal } from '../../terminal/confirmed.ts'
+import { requireConfirmationOnTerminal } from '../../terminal/confirmed.ts'
 
 export default command({
   usage: 'revoke <request>',
@@ -12,7 +12,7 @@ export default command({
   action: async (context, [typed], options) => {
     const place = placeOf(await workspaceScope(context))
     const id = await requestNamed(place, typed, ['released'])
-    await confirmedOnTerminal(context.host, options, `Revoke the approval ${id}?`)
+    await requireConfirmationOnTerminal(context.host, options, `Revoke the approval ${id}?`)
     await revokeApprovalRelease(place, id)
     context.output.done('Revoked. The next call needs a new approval.', { revoked: id })
   },

@@ -31,7 +31,7 @@ export default command({
     const seen = new Set<string>()
     context.output.note(`Waiting for requests in ${scope.workspace.name}. Press Ctrl-C to stop.`)
     for (let failures = 0; ; ) {
-      const found = await newRequests(context, scope, seen)
+      const found = await readNewRequests(context, scope, seen)
       failures = found.error === null ? 0 : failures + 1
       if (found.hidden > 0)
         context.output.warn(`Requests hidden because verification failed: ${found.hidden}`)
@@ -47,7 +47,7 @@ export default command({
 type Found = Awaited<ReturnType<typeof readNewApprovals>> & { error: unknown }
 
 /** None while the server is busy or cannot be reached, with the error. */
-async function newRequests(
+async function readNewRequests(
   context: Context,
   scope: WorkspaceScope,
   seen: Set<string>,

@@ -5,7 +5,7 @@ import { filtersOf, page } from '../../audit.ts'
 import { command } from '../../command.ts'
 import { filterOptions } from '../../options.ts'
 import { workspaceScope } from '../../scope.ts'
-import { namingRole } from '../../session/named_roles.ts'
+import { explainRoleRefusal } from '../../session/named_roles.ts'
 
 /** One JSON object per line, as it arrives. */
 export default command({
@@ -22,7 +22,7 @@ export default command({
     try {
       for await (const piece of download(exportAudit, url, { headers })) context.output.bytes(piece)
     } catch (error) {
-      throw await namingRole(session.api, workspace, exportAudit.access, error)
+      throw await explainRoleRefusal(session.api, workspace, exportAudit.access, error)
     }
   },
 })

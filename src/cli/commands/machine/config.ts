@@ -2,7 +2,7 @@
 import { dirname } from 'node:path'
 import { command } from '../../command.ts'
 import type { Context } from '../../context.ts'
-import { notFound } from '../../named.ts'
+import { buildNotFoundError } from '../../named.ts'
 import { demandReadable } from '../../project_file.ts'
 import {
   findProjectFile,
@@ -32,12 +32,12 @@ export default command({
   action: async (context, [name, value], options) => {
     if (name === undefined) return showAll(context)
     const known = settingNames.find((candidate) => candidate === name)
-    if (!known) throw notFound(name, settingNames, { what: 'setting', list: 'config' })
+    if (!known) throw buildNotFoundError(name, settingNames, { what: 'setting', list: 'config' })
     if (value !== undefined && options.unset) {
       throw new CliError('usage', '--unset removes a setting and takes no value')
     }
     if (value === undefined && !options.unset) {
-      const setting = shown(context, known)
+      const setting = showSetting(context, known)
       context.output.record(setting, setting.value ?? '')
       return
     }
@@ -46,12 +46,12 @@ export default command({
 })
 
 function showAll(context: Context): undefined {
-  const rows = settingNames.map((name) => shown(context, name))
+  const rows = settingNames.map((name) => showSetting(context, name))
   context.output.table(rows, ['setting', 'value', 'origin', { field: 'from', optional: true }])
   return undefined
 }
 
-function shown({ settings }: Context, name: SettingName) {
+function showSetting({ settings }: Context, name: SettingName) {
   const { value = null, origin = 'not set', from } = settings[name] ?? {}
   return { setting: name, value, origin, ...(from === undefined ? {} : { from }) }
 }

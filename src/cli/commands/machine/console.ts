@@ -4,7 +4,7 @@ import { NotBuilt } from '../../../console/build_on_demand.ts'
 import { type LocalConsole, openLocalConsole } from '../../../console/local.ts'
 import { command } from '../../command.ts'
 import { providerFetchOf } from '../../connecting/run_flow.ts'
-import { listening, portFrom, untilStopped } from '../../port.ts'
+import { listenOrExplain, portFrom, waitUntilStopped } from '../../port.ts'
 import { openBrowser } from '../../terminal/browser.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 
@@ -18,13 +18,13 @@ export default command({
   action: async (context, _, options) => {
     const server = await context.server()
     const port = portFrom(options.port)
-    const { url, hash, close } = await listening(port, () =>
+    const { url, hash, close } = await listenOrExplain(port, () =>
       openBuilt(server, port, providerFetchOf(context)),
     )
     context.output.record({ url, server, sha256: hash }, url)
     if (options.open !== false && context.output.isTerminal) openBrowser(context.host, url)
     try {
-      return await untilStopped()
+      return await waitUntilStopped()
     } finally {
       await close()
     }

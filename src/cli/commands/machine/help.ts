@@ -5,8 +5,8 @@ import { readPages } from '../../../console/docs/texts.ts'
 import { command } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { renderForTerminal } from '../../help/on_terminal.ts'
-import { commandNames, findTopic, namedTopics, rowOfCode } from '../../help/topics.ts'
-import { notFound } from '../../named.ts'
+import { commandNames, findTopic, nameTopics, rowOfCode } from '../../help/topics.ts'
+import { buildNotFoundError } from '../../named.ts'
 import { hasColour } from '../../terminal/streams.ts'
 
 /** Columns: longer lines are hard to read. */
@@ -17,7 +17,7 @@ export default command({
   usage: 'help [topic]',
   examples: ['help', 'help agents', 'help errors#conflict', 'help secrets set'],
   action: async (context, [typed]) => {
-    const topics = namedTopics(await readPages())
+    const topics = nameTopics(await readPages())
     if (typed === undefined) return listTopics(context, topics)
     const [name = '', anchor] = typed.split('#')
     const page = findTopic(topics, name)
@@ -25,11 +25,11 @@ export default command({
     if (row !== null) return show(context, { path: 'reference/errors', title: name }, row)
     if (!page) {
       const known = [...topics.keys(), ...commandNames()]
-      throw notFound(name, known, { what: 'help topic', list: 'help' })
+      throw buildNotFoundError(name, known, { what: 'help topic', list: 'help' })
     }
     const text = anchor === undefined ? page.text : sectionAt(page.text, anchor)
     if (text === null) {
-      throw notFound(anchor ?? '', [], {
+      throw buildNotFoundError(anchor ?? '', [], {
         what: 'section',
         where: `in ${name}`,
         list: `help ${name}`,

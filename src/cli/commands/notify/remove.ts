@@ -2,7 +2,7 @@ import { deleteNoticeTarget } from '../../../features/notices/contract.ts'
 import { command } from '../../command.ts'
 import { yes } from '../../options.ts'
 import { workspaceScope } from '../../scope.ts'
-import { confirmedOnTerminal } from '../../terminal/confirmed.ts'
+import { requireConfirmationOnTerminal } from '../../terminal/confirmed.ts'
 
 export default command({
   usage: 'remove <target>',
@@ -10,7 +10,11 @@ export default command({
   options: [yes],
   action: async (context, [target_id], options) => {
     const { session, workspace } = await workspaceScope(context)
-    await confirmedOnTerminal(context.host, options, `Remove the notice target ${target_id}?`)
+    await requireConfirmationOnTerminal(
+      context.host,
+      options,
+      `Remove the notice target ${target_id}?`,
+    )
     await session.api.call(deleteNoticeTarget, {
       params: { workspace_id: workspace.id, target_id },
     })

@@ -1,5 +1,5 @@
 import { changeOwnPassword } from '../../../client/actions/credentials.ts'
-import { provingPassword, readNewPassword, withPassword } from '../../accounts/passwords.ts'
+import { explainWrongPassword, readNewPassword, withPassword } from '../../accounts/passwords.ts'
 import { command } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { passwordStdin } from '../../options.ts'
@@ -14,7 +14,7 @@ export default command({
     const session = await context.session()
     if (options.passwordStdin) {
       const { current, replacement } = await readBoth(context, session.email)
-      await provingPassword(changeOwnPassword(session, current, replacement))
+      await explainWrongPassword(changeOwnPassword(session, current, replacement))
     } else {
       let replacement: string | undefined
       const replace = async (current: string) => {

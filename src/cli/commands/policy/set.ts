@@ -4,8 +4,8 @@ import { changesApproval, withApproval } from '../../policies/approval.ts'
 import { change } from '../../policies/change.ts'
 import { withFields } from '../../policies/fields.ts'
 import { CliError } from '../../terminal/cli_error.ts'
-import { marked } from '../../values/references.ts'
-import { choiceOf, classified } from '../../values/sensitivity.ts'
+import { markReferences } from '../../values/references.ts'
+import { choiceOf, classifyEntries } from '../../values/sensitivity.ts'
 
 export default command({
   usage: 'set <key>',
@@ -30,8 +30,8 @@ export default command({
     return change(context, key, async ({ policy, value }, scope) => {
       const next = withApproval(key, withFields(policy, options), options)
       const candidate = { key, value, policy: next }
-      const entries = classified(context, [{ ...candidate, policyIs: 'decided' }], choice)
-      const [entry] = await marked(context, scope, entries, options)
+      const entries = classifyEntries(context, [{ ...candidate, policyIs: 'decided' }], choice)
+      const [entry] = await markReferences(context, scope, entries, options)
       return entry?.policy ?? null
     })
   },

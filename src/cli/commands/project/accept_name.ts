@@ -1,4 +1,4 @@
-import { namesOfProjects, usualProject } from '../../../client/known_names.ts'
+import { namesOfProjects, toDefaultProjectList } from '../../../client/known_names.ts'
 import { command } from '../../command.ts'
 import { yes } from '../../options.ts'
 import { projectsOf, workspaceScope } from '../../scope.ts'
@@ -12,7 +12,7 @@ export default command({
     const scope = await workspaceScope(context)
     const all = await projectsOf(scope)
     const { session, workspace } = scope
-    const lists = { names: namesOfProjects(workspace), usual: usualProject(workspace) }
+    const lists = { names: namesOfProjects(workspace), usual: toDefaultProjectList(workspace) }
     const only = all.length === 1 ? all[0] : undefined
     const place = { what: 'project', known: session.knownNames, ...lists }
     await accept(context, { ...place, all, only }, typed, options)

@@ -5,8 +5,8 @@ import { command } from '../../command.ts'
 import { yes } from '../../options.ts'
 import { type WorkspaceScope, workspaceScope } from '../../scope.ts'
 import { findProject } from '../../teams/projects.ts'
-import { confirmed, countedAll } from '../../terminal/confirmed.ts'
-import { endingIn } from '../../tokens/revoking.ts'
+import { formatCounts, requireConfirmation } from '../../terminal/confirmed.ts'
+import { endTokensIn } from '../../tokens/revoking.ts'
 
 export default command({
   usage: 'delete <project>',
@@ -15,11 +15,11 @@ export default command({
   action: async (context, [name], options) => {
     const scope = await workspaceScope(context)
     const project = await findProject(scope, name)
-    await confirmed(context.host, options, async () => {
+    await requireConfirmation(context.host, options, async () => {
       const lost = await lossOf(scope, project)
       return `Delete ${project.name}${lost}? An admin can restore the project and its secrets for 7 days, but not agents and tokens.`
     })
-    await removeProject(endingIn(context, scope), project.id)
+    await removeProject(endTokensIn(context, scope), project.id)
     scope.session.knownNames.forget(project.id)
     context.output.done(
       `Deleted ${project.name}; for 7 days: cloakroom project restore ${project.name}`,
@@ -46,7 +46,7 @@ async function lossOf({ session, workspace }: WorkspaceScope, { id }: { id: stri
     'workload token': tokens.filter(({ status }) => status === 'active').length,
   }
   const more = held.some(([, { has_more }]) => has_more) ? '+' : ''
-  const lost = countedAll(counts).replace(
+  const lost = formatCounts(counts).replace(
     / (secrets?)/,
     (_, word) => `${more} ${word} (${places.join(', ')})`,
   )

@@ -2,7 +2,7 @@ import { command } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { type WorkspaceScope, workspaceScope } from '../../scope.ts'
 import { findProjectFile, readProjectFile, updateFile } from '../../settings.ts'
-import { changeProject, findProject, remembered } from '../../teams/projects.ts'
+import { changeProject, findProject, rememberProject } from '../../teams/projects.ts'
 
 export default command({
   usage: 'rename <project> <name>',
@@ -12,7 +12,7 @@ export default command({
     const scope = await workspaceScope(context)
     const project = await findProject(scope, named)
     await changeProject(scope, project, { name })
-    remembered(scope, { ...project, name })
+    rememberProject(scope, { ...project, name })
     let here: string | null = null
     scope.session.writes.remember(() => {
       here = followRename(context, scope, { from: project.name, to: name })

@@ -2,8 +2,8 @@ import {
   allowProposed,
   closeProposed,
   type ListedProposal,
-  missingHosts,
-  missingSecrets,
+  listMissingHosts,
+  listMissingSecrets,
   storeProposed,
 } from '../../../client/actions/proposals.ts'
 import { nowOf } from '../../approvals/deciding.ts'
@@ -13,7 +13,7 @@ import { yes } from '../../options.ts'
 import { proposalLines, proposalNamed } from '../../proposals/proposal.ts'
 import { environmentOf, placeOf, projectScope, workspaceScope } from '../../scope.ts'
 import { CliError } from '../../terminal/cli_error.ts'
-import { confirmed } from '../../terminal/confirmed.ts'
+import { requireConfirmation } from '../../terminal/confirmed.ts'
 
 /** Makes the ordinary changes, signed by this person, and closes the proposal after them. */
 export default command({
@@ -28,8 +28,8 @@ export default command({
     const place = placeOf(scope)
     const proposal = await proposalNamed(place, typed, true)
     const target = proposal.secrets.length > 0 ? environmentOf(await projectScope(context)) : null
-    const hosts = await missingHosts(place, proposal)
-    const missing = target ? await missingSecrets(target, proposal) : []
+    const hosts = await listMissingHosts(place, proposal)
+    const missing = target ? await listMissingSecrets(target, proposal) : []
     const names = missing.map(({ key }) => key)
     const where = target ? ` in ${target.environment}` : ''
     context.output.warn(
@@ -39,7 +39,7 @@ export default command({
         ? ['The proposal has no hosts, so calls can send these secrets to every allowed host.']
         : []),
     )
-    await confirmed(context.host, options, 'Make these changes?')
+    await requireConfirmation(context.host, options, 'Make these changes?')
     const values = await valuesOf(context, names, options.valuesStdin === true)
     await allowProposed(place, hosts)
     if (target) await storeProposed(target, proposal, values)

@@ -7,8 +7,8 @@ import {
   chooseParameters,
   flowOptions,
   providerOptions,
-  requestedScope,
   resolveClient,
+  selectScope,
 } from '../../connecting/connect_options.ts'
 import { keyOptions, readKeyRoot } from '../../connecting/key_root.ts'
 import { demandAllowRole } from '../../connecting/root_hosts.ts'
@@ -19,7 +19,7 @@ import { policyFieldOptions, yes } from '../../options.ts'
 import { withFields } from '../../policies/fields.ts'
 import { projectScope } from '../../scope.ts'
 import { CliError } from '../../terminal/cli_error.ts'
-import { provenSecrets } from '../../values/storing.ts'
+import { readProvenSecrets } from '../../values/storing.ts'
 
 const options = [
   ['--kind <kind>', `${derivedKinds.join(', ')}`, 'oauth2'],
@@ -45,7 +45,7 @@ export default command({
     const kind = kindOf(name, options)
     const scope = await projectScope(context)
     if (options.allow) demandAllowRole(scope)
-    const before = (await provenSecrets(scope, [name])).get(name)
+    const before = (await readProvenSecrets(scope, [name])).get(name)
     const made =
       kind === 'oauth2'
         ? await connectProvider(context, name, options).catch(throwNotConnected)
@@ -77,7 +77,7 @@ async function connectProvider(context: Context, name: string, options: ConnectO
   const draft = {
     name,
     endpoints: chosen.endpoints,
-    scope: requestedScope(options, chosen),
+    scope: selectScope(options, chosen),
     authorizeParameters: chooseParameters(options, chosen.preset),
     clientFor: (uri: string) => resolveClient(context, options, chosen, uri, send),
   }

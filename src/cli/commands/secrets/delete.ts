@@ -1,10 +1,10 @@
 import { command } from '../../command.ts'
 import type { Context } from '../../context.ts'
-import { notFound } from '../../named.ts'
+import { buildNotFoundError } from '../../named.ts'
 import { yes } from '../../options.ts'
 import { projectScope } from '../../scope.ts'
 import { demandSecrets } from '../../suggestions.ts'
-import { confirmed } from '../../terminal/confirmed.ts'
+import { requireConfirmation } from '../../terminal/confirmed.ts'
 import { deleteSecrets, undeleteOf } from '../../values/storing.ts'
 
 export default command({
@@ -18,7 +18,7 @@ export default command({
     const keys = [...new Set(typed)]
     await demandSecrets(scope, keys)
     const names = keys.join(', ')
-    await confirmed(
+    await requireConfirmation(
       context.host,
       options,
       `Delete ${names} from ${project.name}/${environment}, including earlier versions? You can restore them for 7 days.`,
@@ -43,9 +43,13 @@ async function removeOwn(
   const missing = names.find((name) => !known.includes(name))
   if (missing !== undefined) {
     const where = `among your own in ${place}`
-    throw notFound(missing, known, { what: 'value', where, list: 'secrets list' })
+    throw buildNotFoundError(missing, known, { what: 'value', where, list: 'secrets list' })
   }
-  await confirmed(context.host, options, `Delete your own ${names.join(', ')} of ${place}?`)
+  await requireConfirmation(
+    context.host,
+    options,
+    `Delete your own ${names.join(', ')} of ${place}?`,
+  )
   own.remove(scope, names)
   context.output.done(`${names.length} deleted; the shared values apply again.`, { deleted: names })
 }

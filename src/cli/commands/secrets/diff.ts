@@ -24,7 +24,7 @@ export default command({
     for (const environment of [from, to]) await demandEnvironment({ ...scope, environment })
     const show = options.showValues === true
     const opening = Promise.all(
-      [from, to].map((name) => openedIn({ ...scope, environment: name }, show)),
+      [from, to].map((name) => openValues({ ...scope, environment: name }, show)),
     )
     const [before = new Map(), after = new Map()] = await context.output.during(
       'fetching and decrypting',
@@ -84,7 +84,7 @@ function valueColumns(from: string, to: string): Column[] {
 type Opened = { digest: Uint8Array; policy: unknown; value?: string }
 
 /** Digests have one length, so that comparing them takes one time. */
-async function openedIn(scope: ProjectScope, show: boolean): Promise<Map<string, Opened>> {
+async function openValues(scope: ProjectScope, show: boolean): Promise<Map<string, Opened>> {
   const secrets = await readSecrets(environmentOf(scope), { include: 'value' })
   return new Map(
     secrets.map((secret) => {

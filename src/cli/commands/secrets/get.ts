@@ -8,8 +8,8 @@ import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
 import { absence, onSecret } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { tokenInstead, valuesNamed } from '../../tokens/token_work.ts'
-import { shownValues, withReferenced } from '../../values/references.ts'
-import { openedSecrets } from '../../values/sealing.ts'
+import { showValues, withReferenced } from '../../values/references.ts'
+import { openListedSecrets } from '../../values/sealing.ts'
 import { noteOwnValues } from '../../values/session_source.ts'
 import { versionOf } from '../../values/versions.ts'
 
@@ -73,14 +73,14 @@ async function ofPerson(
     version,
   )
   const ownNamed = [...own].filter(([name]) => keys.includes(name))
-  const opened = new Map([...openedSecrets(scope, stored), ...ownNamed])
+  const opened = new Map([...openListedSecrets(scope, stored), ...ownNamed])
   const used = raw ? opened : await withReferenced(scope, opened, own)
   noteOwnValues(
     output,
     scope,
     [...used.keys()].filter((name) => own.has(name)),
   )
-  const values = shownValues(used, { raw }, keys)
+  const values = showValues(used, { raw }, keys)
   const versions = new Map(stored.map((secret) => [secret.key, secret.version]))
   return keys.map((key) => {
     const from = own.has(key) ? { mine: true as const } : { version: versions.get(key) }
@@ -91,16 +91,16 @@ async function ofPerson(
 async function storedOf(scope: ProjectScope, keys: readonly string[], version: string | undefined) {
   const [key, another] = keys
   if (key === undefined) return []
-  return another === undefined ? [await single(scope, key, version)] : all(scope, keys)
+  return another === undefined ? [await readOne(scope, key, version)] : readAll(scope, keys)
 }
 
-function single(scope: ProjectScope, key: string, version: string | undefined) {
+function readOne(scope: ProjectScope, key: string, version: string | undefined) {
   if (version !== undefined) return versionOf(scope, key, version)
   return onSecret(scope, key, readSecret(environmentOf(scope), key))
 }
 
 /** In the order in which they were named; one that is missing is an error, and none is shown. */
-async function all(scope: ProjectScope, keys: readonly string[]) {
+async function readAll(scope: ProjectScope, keys: readonly string[]) {
   const found = new Map(
     (await readNamed(environmentOf(scope), new Set(keys))).map((secret) => [secret.key, secret]),
   )

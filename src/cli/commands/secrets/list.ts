@@ -4,7 +4,7 @@ import { isSensitive } from '../../../core/policy/policy.ts'
 import { command } from '../../command.ts'
 import { token } from '../../options.ts'
 import { environmentOf, projectScope } from '../../scope.ts'
-import { onlyElsewhere } from '../../suggestions.ts'
+import { suggestEnvironments } from '../../suggestions.ts'
 import { namesOfToken, tokenInstead } from '../../tokens/token_work.ts'
 
 export default command({
@@ -39,7 +39,7 @@ export default command({
       [{ field: 'key', whole: true }, 'kind', 'version', 'policy', 'updated_at'],
       [...stored, ...added.map((key) => ({ key, environment, mine: true }))],
     )
-    const elsewhere = rows.length === 0 ? await onlyElsewhere(scope) : null
+    const elsewhere = rows.length === 0 ? await suggestEnvironments(scope) : null
     if (elsewhere !== null) context.output.warn(elsewhere)
   },
 })

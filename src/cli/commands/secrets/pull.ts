@@ -15,10 +15,10 @@ import { allowEmpty, dialect, force, raw, token, yes } from '../../options.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
 import { refuseEmpty } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
-import { counted } from '../../terminal/confirmed.ts'
+import { formatCount } from '../../terminal/confirmed.ts'
 import { tokenInstead, valuesOfToken } from '../../tokens/token_work.ts'
-import { type Form, shownValues } from '../../values/references.ts'
-import { openedSecrets } from '../../values/sealing.ts'
+import { type Form, showValues } from '../../values/references.ts'
+import { openListedSecrets } from '../../values/sealing.ts'
 
 const options = [
   token,
@@ -50,8 +50,8 @@ export default command({
     const { length: count } = Object.keys(values)
     context.output.done(
       changed
-        ? `${counted(count, 'secret')} written to ${path} (readable only by you).`
-        : `${path} already has these values (${counted(count, 'secret')}).`,
+        ? `${formatCount(count, 'secret')} written to ${path} (readable only by you).`
+        : `${path} already has these values (${formatCount(count, 'secret')}).`,
       { file: path, secrets: count, changed },
     )
   },
@@ -60,10 +60,10 @@ export default command({
 /** Uses a token if set, otherwise the session. @throws CliError if it may be the wrong environment */
 async function valuesFor(context: Context, options: PullOptions): Promise<Values> {
   const token = tokenInstead(context, options)
-  const during = <T>(work: Promise<T>) => context.output.during('fetching and decrypting', work)
-  if (token !== undefined) return during(valuesOfToken(context, token, options))
+  const showDuring = <T>(work: Promise<T>) => context.output.during('fetching and decrypting', work)
+  if (token !== undefined) return showDuring(valuesOfToken(context, token, options))
   const scope = await projectScope(context, { include: 'value' })
-  const values = await during(download(scope, options))
+  const values = await showDuring(download(scope, options))
   const own = [...scope.session.own.of(scope).keys()]
   if (own.length > 0) {
     // A pulled file may be pushed, which would share your own values with everyone.
@@ -105,5 +105,5 @@ function ofDialect(format: string | undefined): ExportFormat {
 
 async function download(scope: ProjectScope, form: Form): Promise<Values> {
   const secrets = await readSecrets(environmentOf(scope), { include: 'value' })
-  return shownValues(openedSecrets(scope, secrets), form)
+  return showValues(openListedSecrets(scope, secrets), form)
 }

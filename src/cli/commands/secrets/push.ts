@@ -1,6 +1,6 @@
 /** `cloakroom secrets push`: uploads new and changed values from a file. */
 
-import { changedOf, comparedWith } from '../../../client/actions/stored_secrets.ts'
+import { changedOf, compareEntries } from '../../../client/actions/stored_secrets.ts'
 import { readSecrets } from '../../../client/environment.ts'
 import { candidatesOf } from '../../../client/secrets/final_policy.ts'
 import { command } from '../../command.ts'
@@ -17,13 +17,13 @@ import {
 } from '../../options.ts'
 import { withDefaults } from '../../policies/defaults.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
-import { confirmed } from '../../terminal/confirmed.ts'
+import { requireConfirmation } from '../../terminal/confirmed.ts'
 import { showChanges } from '../../values/changes.ts'
-import { asStored, marked } from '../../values/references.ts'
-import { choiceOf, classified } from '../../values/sensitivity.ts'
+import { asStored, markReferences } from '../../values/references.ts'
+import { choiceOf, classifyEntries } from '../../values/sensitivity.ts'
 import {
   deleteSecrets,
-  provenSecrets,
+  readProvenSecrets,
   reportStored,
   store,
   undeleteOf,
@@ -51,15 +51,15 @@ export default command({
     })
     const choice = choiceOf(options)
     const scope = await projectScope(context)
-    const known = await provenSecrets(scope, Object.keys(file))
+    const known = await readProvenSecrets(scope, Object.keys(file))
     const values = await asStored(scope, file, known)
     const candidates = candidatesOf(Object.entries(values), known)
     const { references, dryRun } = options
     const yes = options.yes || dryRun
-    const sorted = withDefaults(context, classified(context, candidates, choice))
-    const entries = await marked(context, scope, sorted, { references, yes, known })
-    const compared = comparedWith(known, entries)
-    const gone = options.dryRun || options.prune ? await onlyStored(scope, values) : []
+    const sorted = withDefaults(context, classifyEntries(context, candidates, choice))
+    const entries = await markReferences(context, scope, sorted, { references, yes, known })
+    const compared = compareEntries(known, entries)
+    const gone = options.dryRun || options.prune ? await listOnlyStored(scope, values) : []
     if (options.dryRun) {
       const left = options.prune ? 'deleted' : 'kept: not in the file'
       showChanges(
@@ -74,7 +74,7 @@ export default command({
     await confirmUnusual(context, changed, options)
     if (gone.length > 0) {
       const { project, environment } = scope
-      await confirmed(
+      await requireConfirmation(
         context.host,
         options,
         `Delete ${gone.join(', ')} from ${project.name}/${environment}?`,
@@ -89,7 +89,7 @@ export default command({
 })
 
 /** Names of the environment that the file does not have. */
-async function onlyStored(scope: ProjectScope, values: Values) {
+async function listOnlyStored(scope: ProjectScope, values: Values) {
   const listed = await readSecrets(environmentOf(scope))
   return listed.map(({ key }) => key).filter((key) => !Object.hasOwn(values, key))
 }

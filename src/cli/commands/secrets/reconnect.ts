@@ -6,7 +6,7 @@ import { demandAllowRole } from '../../connecting/root_hosts.ts'
 import { providerFetchOf, runFlow, throwNotConnected } from '../../connecting/run_flow.ts'
 import { type NewRoot, storeRoot } from '../../connecting/store_root.ts'
 import { yes } from '../../options.ts'
-import { provenSecret } from '../../policies/change.ts'
+import { readProvenSecret } from '../../policies/change.ts'
 import { projectScope } from '../../scope.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 
@@ -17,7 +17,7 @@ export default command({
   action: async (context, [key], options) => {
     const scope = await projectScope(context)
     if (options.allow) demandAllowRole(scope)
-    const { value, policy, version } = await provenSecret(scope, key)
+    const { value, policy, version } = await readProvenSecret(scope, key)
     if (policy?.kind !== 'oauth2') {
       const hint = `Replace its fields with: cloakroom connect ${key} --kind ${policy?.kind ?? 'oauth2'}`
       throw new CliError('usage', `${key} was not connected with a browser.`, hint)

@@ -5,9 +5,9 @@ import { command } from '../../command.ts'
 import { yes } from '../../options.ts'
 import { environmentOf, projectScope } from '../../scope.ts'
 import { onSecret } from '../../suggestions.ts'
-import { confirmed } from '../../terminal/confirmed.ts'
-import { opened } from '../../values/sealing.ts'
-import { storedSecrets, throwUnproven, unproven } from '../../values/storing.ts'
+import { requireConfirmation } from '../../terminal/confirmed.ts'
+import { openStored } from '../../values/sealing.ts'
+import { buildUnprovenError, loadStoredSecrets, throwUnproven } from '../../values/storing.ts'
 import { versionOf } from '../../values/versions.ts'
 
 /**
@@ -21,19 +21,20 @@ export default command({
   action: async (context, [key, version], options) => {
     const scope = await projectScope(context)
     const earlier = await versionOf(scope, key, version)
-    if (opened(scope, earlier) === null) throw unproven([`${key}, version ${version}`])
+    if (openStored(scope, earlier) === null)
+      throw buildUnprovenError([`${key}, version ${version}`])
     const policy = (earlier.policy ?? null) as Policy | null
-    const present = (await storedSecrets(scope, [key])).get(key)
+    const present = (await loadStoredSecrets(scope, [key])).get(key)
     const to = JSON.stringify(policy)
     if (present && present.value === null) {
-      await confirmed(
+      await requireConfirmation(
         context.host,
         options,
         `The current policy is altered or lost; it becomes ${to}. Continue?`,
       )
     } else if (!isSamePolicy(policy, present?.policy)) {
       const from = JSON.stringify(present?.policy ?? null)
-      await confirmed(
+      await requireConfirmation(
         context.host,
         options,
         `This also changes the policy from ${from} to ${to}. Continue?`,

@@ -5,9 +5,9 @@ import { fieldFaults } from '../../../core/validation/complaints.ts'
 import { command, type OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { dialectOf, refuseDialect } from '../../files/dialects/index.ts'
-import { checkedValues, readValuesOf, type Values } from '../../files/formats.ts'
+import { checkValues, readValuesOf, type Values } from '../../files/formats.ts'
 import type { Host } from '../../host.ts'
-import { nearNames } from '../../named.ts'
+import { findNearNames } from '../../named.ts'
 import {
   approvalOptions,
   dialect,
@@ -23,10 +23,10 @@ import { policyNames } from '../../policies/fields.ts'
 import { projectScope } from '../../scope.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { askSecret, readValueFromStdin } from '../../terminal/prompts.ts'
-import { marked } from '../../values/references.ts'
+import { markReferences } from '../../values/references.ts'
 import type { Entry } from '../../values/sealing.ts'
-import { choiceOf, classified } from '../../values/sensitivity.ts'
-import { provenSecrets, reportStored, store, storedSecrets } from '../../values/storing.ts'
+import { choiceOf, classifyEntries } from '../../values/sensitivity.ts'
+import { loadStoredSecrets, readProvenSecrets, reportStored, store } from '../../values/storing.ts'
 import { confirmUnusual } from '../../values/unusual.ts'
 
 const options = [
@@ -69,7 +69,8 @@ export default command({
     const chosen = choiceOf(options)
     const isApproved = changesApproval(options) && options.approval !== 'none'
     const choice = isApproved ? 'sensitive' : chosen
-    const present = policy === undefined ? await provenSecrets(scope, Object.keys(values)) : null
+    const present =
+      policy === undefined ? await readProvenSecrets(scope, Object.keys(values)) : null
     // A value that is typed hidden is not meant as a setting.
     const policyOfNew = isAsked(pairs, options) ? ('decided' as const) : ('new' as const)
     const candidates = Object.entries(values).map(([key, value]): Candidate => {
@@ -79,8 +80,8 @@ export default command({
       const expectedVersion = before?.version ?? 0
       return { key, value, policy: before?.policy ?? undefined, policyIs, expectedVersion }
     })
-    const defaulted = withDefaults(context, classified(context, candidates, choice))
-    const entries = await marked(
+    const defaulted = withDefaults(context, classifyEntries(context, candidates, choice))
+    const entries = await markReferences(
       context,
       scope,
       changesApproval(options) ? withApprovals(defaulted, options) : defaulted,
@@ -88,7 +89,7 @@ export default command({
     )
     await confirmUnusual(context, entries, options)
     const before = entries.some(({ policy }) => isHeld(policy))
-      ? (present ?? (await storedSecrets(scope, Object.keys(values))))
+      ? (present ?? (await loadStoredSecrets(scope, Object.keys(values))))
       : null
     const counts = await store(context, scope, entries, options)
     if (before) adviseReplacing(context, scope, entries, before)
@@ -118,7 +119,7 @@ async function setOwn(context: Context, values: Values, options: SetOptions): Pr
   }
   const scope = await projectScope(context)
   const entries = Object.entries(values).map(([key, value]) => ({ key, value, policy: undefined }))
-  const final = await marked(context, scope, entries, {
+  const final = await markReferences(context, scope, entries, {
     ...options,
     own: scope.session.own.of(scope),
   })
@@ -146,10 +147,10 @@ async function valuesOf(
   refuseDialect(options)
   const [first = ''] = pairs
   if (isAsked(pairs, options)) {
-    return checkedValues([{ name: first, value: await askValue(host, first, options) }])
+    return checkValues([{ name: first, value: await askValue(host, first, options) }])
   }
   if (pairs.length === 0) throw new CliError('usage', 'give NAME=value, NAME, or --from-file')
-  return checkedValues(pairs.map(splitPair))
+  return checkValues(pairs.map(splitPair))
 }
 
 /** Whether a single name was given, without its value. */
@@ -192,18 +193,18 @@ const ALIKE: Readonly<Record<string, string>> = {
 
 /** `null` where the text is `null`, which removes a policy. @throws CliError */
 function policyFromJson(text: string): Policy | null {
-  const given = parsed(text)
+  const given = parseJson(text)
   const { success, data, error } = policySchema.safeParse(given)
   if (success) return data
   const [issue] = error.issues
   if (issue?.code === 'unrecognized_keys' && issue.path.length === 0)
-    throw unknownField(issue.keys[0] ?? '')
+    throw buildUnknownFieldError(issue.keys[0] ?? '')
   const [fault] = fieldFaults(error.issues)
   const path = fault?.path ? `${fault.path} ` : ''
   throw new CliError('usage', `the policy is invalid: ${path}${fault?.message ?? ''}`, EXAMPLE)
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -211,9 +212,9 @@ function parsed(text: string): unknown {
   }
 }
 
-function unknownField(name: string): CliError {
+function buildUnknownFieldError(name: string): CliError {
   const alike = ALIKE[name.replace(/^allowed_/, '')]
-  const near = alike === undefined ? nearNames(name, policyNames) : [alike]
+  const near = alike === undefined ? findNearNames(name, policyNames) : [alike]
   const hint =
     near.length > 0 ? `is it ${near.join(', ')}?` : `use one of ${policyNames.join(', ')}`
   const shown = printable(name).slice(0, MAX_SHOWN)

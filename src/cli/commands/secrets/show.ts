@@ -30,7 +30,7 @@ export default command({
       kind: renewal.kind,
       version,
       state: stateInWords(key, renewal),
-      next_renewal: nextRenewal(renewal, now),
+      next_renewal: describeNextRenewal(renewal, now),
       last_error: failedCode ? `${failedCode} at ${failedAt}` : 'none',
     })
   },
@@ -48,7 +48,7 @@ function stateInWords(key: string, { state, until, failedCode }: RenewalState): 
 }
 
 /** Only a call renews, so there is no moment at which it happens by itself. */
-function nextRenewal({ state, until }: RenewalState, now: number): string {
+function describeNextRenewal({ state, until }: RenewalState, now: number): string {
   if (state === 'reconnect') return 'none'
   const isValid = until !== null && Date.parse(until) > now
   return isValid ? `by a call shortly before ${until}` : 'with the next call'

@@ -1,7 +1,7 @@
-import { provenDeleted, restoreProven } from '../../../client/actions/stored_secrets.ts'
+import { proveDeleted, restoreProven } from '../../../client/actions/stored_secrets.ts'
 import { ApiError } from '../../../client/http/api.ts'
 import { command } from '../../command.ts'
-import { notFound } from '../../named.ts'
+import { buildNotFoundError } from '../../named.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
 import { absence } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
@@ -27,11 +27,11 @@ export default command({
     if (missing !== undefined) {
       await refusePresent(scope, missing)
       const where = `that was deleted from ${project.name}/${environment} in the last 7 days`
-      throw notFound(missing, known, { what: 'secret', where, list: 'secrets undelete' })
+      throw buildNotFoundError(missing, known, { what: 'secret', where, list: 'secrets undelete' })
     }
     const chosen = options.all ? known : [...new Set(keys)]
     const place = environmentOf(scope)
-    const proven = await provenDeleted(place, chosen).catch(throwUnproven)
+    const proven = await proveDeleted(place, chosen).catch(throwUnproven)
     // An older value of the same name opens, too, so print the version that is restored.
     for (const { key, version, deleted_at } of proven) {
       context.output.note(`${key}: version ${version}, deleted ${deleted_at}`)

@@ -4,13 +4,13 @@ import { serverConfig } from '../../../operator/backup/index.ts'
 import type { Finding } from '../../../operator/checks/check.ts'
 import { diagnose } from '../../../operator/checks/doctor.ts'
 import { command } from '../../command.ts'
-import { explained } from '../../operator.ts'
+import { runExplained } from '../../operator.ts'
 
 export default command({
   usage: 'doctor',
   examples: ['doctor', 'doctor --json'],
   action: ({ host, output }) =>
-    explained(host, async () => {
+    runExplained(host, async () => {
       const findings = await output.during('looking', diagnose(serverConfig()))
       if (output.isJson || output.isQuiet) output.table(findings, ['check', 'level', 'said'])
       else output.say(...findings.flatMap(linesOf))

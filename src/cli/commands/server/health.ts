@@ -3,7 +3,7 @@
  * server's, whether they work. For containers that have no other program in them.
  */
 import { type Config, ConfigError, readConfig } from '../../../core/config/config.ts'
-import { dialledAddress, hostToAsk } from '../../../core/config/own_address.ts'
+import { hostToAsk, toDialedAddress } from '../../../core/config/own_address.ts'
 import { EX_CONFIG } from '../../../core/exit_codes.ts'
 import { complaints } from '../../../core/printable.ts'
 import { serverCommand } from '../../command.ts'
@@ -48,11 +48,11 @@ function listenersOf({ ROLE, PORT, RESOLVER_PORT }: Config): Listener[] {
 }
 
 function examine(config: Config, listener: Listener): Promise<string> {
-  return ask(urlOf(config, listener), hostToAsk(config, dialledAddress(config.HOST)))
+  return ask(urlOf(config, listener), hostToAsk(config, toDialedAddress(config.HOST)))
 }
 
 function urlOf({ HOST }: Config, { port, path }: Listener): string {
-  return `http://${dialledAddress(HOST)}:${port}${path}`
+  return `http://${toDialedAddress(HOST)}:${port}${path}`
 }
 
 async function ask(url: string, host: string): Promise<string> {

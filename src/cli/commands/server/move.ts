@@ -1,6 +1,6 @@
 import { serverConfig } from '../../../operator/backup/index.ts'
 import { command } from '../../command.ts'
-import { countOf, explained } from '../../operator.ts'
+import { countOf, runExplained } from '../../operator.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 
 export default command({
@@ -18,7 +18,7 @@ export default command({
     ['--dry-run', 'read and count all data and check the target, without writing'],
   ],
   action: ({ host, output }, _, options) =>
-    explained(host, async () => {
+    runExplained(host, async () => {
       const { to, dryRun = false } = options
       if (to === undefined) throw new CliError('usage', 'the target is missing: pass --to')
       const { move } = await import('../../../operator/backup/index.ts')

@@ -9,7 +9,7 @@ import {
   rekeyOuter,
 } from '../../../operator/rekey_outer/index.ts'
 import { command } from '../../command.ts'
-import { explained } from '../../operator.ts'
+import { runExplained } from '../../operator.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import type { Output } from '../../terminal/output.ts'
 
@@ -22,7 +22,7 @@ export default command({
     ['--dry-run', 'read and decrypt all data, without writing'],
   ],
   action: ({ host, output }, _, options) =>
-    explained(host, async () => {
+    runExplained(host, async () => {
       const wanted = {
         batch: numberOf('--batch', options.batch, { min: 1, max: MAX_BATCH }),
         pauseMs: numberOf('--pause', options.pause, { min: 0, max: MAX_PAUSE_MS }),

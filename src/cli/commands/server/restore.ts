@@ -1,6 +1,6 @@
 import { identitiesIn, serverConfig } from '../../../operator/backup/index.ts'
 import { command } from '../../command.ts'
-import { countOf, explained } from '../../operator.ts'
+import { countOf, runExplained } from '../../operator.ts'
 
 export default command({
   usage: 'restore <path>',
@@ -14,7 +14,7 @@ export default command({
     ['--force', 'replace the existing database, which is kept under another name'],
   ],
   action: ({ host, output }, [file], options) =>
-    explained(host, async () => {
+    runExplained(host, async () => {
       const { restore } = await import('../../../operator/backup/index.ts')
       const identities = options.identity === undefined ? [] : await identitiesIn(options.identity)
       const given = { file, identities, force: options.force === true }

@@ -3,7 +3,7 @@ import { printableJson, printableLines } from '../../../core/printable.ts'
 import { serverConfig } from '../../../operator/backup/index.ts'
 import { checkUpgrade, reportLines } from '../../../operator/upgrade_check/index.ts'
 import { command } from '../../command.ts'
-import { explained } from '../../operator.ts'
+import { runExplained } from '../../operator.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 
 /** Returns 0, 1 for warnings, 2 if the upgrade would fail, or 78 for wrong settings. */
@@ -12,7 +12,7 @@ export default command({
   examples: ['upgrade --check', 'upgrade --check --json'],
   options: [['--check', 'check only; the next start performs the upgrade']],
   action: ({ host, output }, _, options) =>
-    explained(host, async () => {
+    runExplained(host, async () => {
       if (options.check !== true)
         throw new CliError(
           'usage',

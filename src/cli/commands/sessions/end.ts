@@ -1,9 +1,9 @@
 import { listSessions, revokeSession } from '../../../features/accounts/contract.ts'
 import { command } from '../../command.ts'
-import { oneNamed } from '../../named.ts'
+import { requireItem } from '../../named.ts'
 import { yes } from '../../options.ts'
 import { CliError } from '../../terminal/cli_error.ts'
-import { confirmed, counted } from '../../terminal/confirmed.ts'
+import { formatCount, requireConfirmation } from '../../terminal/confirmed.ts'
 
 export default command({
   usage: 'end [ids...]',
@@ -15,7 +15,7 @@ export default command({
     const known = sessions.map((session) => ({ ...session, name: session.id }))
     const chosen = options.others
       ? known.filter(({ current }) => !current)
-      : ids.map((id) => oneNamed(known, id, { what: 'session', list: 'sessions list' }))
+      : ids.map((id) => requireItem(known, id, { what: 'session', list: 'sessions list' }))
     if (options.others ? ids.length > 0 : chosen.length === 0) {
       throw new CliError(
         'usage',
@@ -31,7 +31,11 @@ export default command({
       )
     }
     if (chosen.length > 0)
-      await confirmed(context.host, options, `End ${counted(chosen.length, 'session')}?`)
+      await requireConfirmation(
+        context.host,
+        options,
+        `End ${formatCount(chosen.length, 'session')}?`,
+      )
     for (const { id } of chosen) await api.call(revokeSession, { params: { session_id: id } })
     context.output.done(`${chosen.length} ended.`, { ended: chosen.map(({ id }) => id) })
   },

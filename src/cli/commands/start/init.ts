@@ -2,13 +2,13 @@ import { join } from 'node:path'
 import { command } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { demandReplaceable, demandRoom } from '../../files/replace.ts'
-import { continued, nearNames } from '../../named.ts'
+import { findNearNames, joinHints } from '../../named.ts'
 import { yes } from '../../options.ts'
-import { chosenWorkspace, projectNamed, projectsOf } from '../../scope.ts'
+import { chooseWorkspace, projectNamed, projectsOf } from '../../scope.ts'
 import { PROJECT_FILE, readProjectFile } from '../../settings.ts'
 import { create, writeProjectFile } from '../../teams/projects.ts'
 import { CliError } from '../../terminal/cli_error.ts'
-import { confirmedOr } from '../../terminal/confirmed.ts'
+import { confirmOrThrow } from '../../terminal/confirmed.ts'
 
 /** Makes or chooses a project for this directory and writes the project file. */
 export default command({
@@ -17,7 +17,7 @@ export default command({
   options: [yes],
   action: async (context, [name], options) => {
     demandProjectFolder(context)
-    const scope = await chosenWorkspace(context)
+    const scope = await chooseWorkspace(context)
     const projects = await projectsOf(scope)
     await demandSameProject(context, name, projects, options)
     const known = projects.some((project) => project.name === name)
@@ -54,16 +54,16 @@ async function demandSameProject(
   const present = projects.find(({ id }) => id === stored)?.name ?? stored
   if (present === undefined || present === name) return
   const known = [present, ...projects.map((project) => project.name)]
-  const near = known.includes(name) ? [] : nearNames(name, known)
+  const near = known.includes(name) ? [] : findNearNames(name, known)
   const hint = `to use another project here, run: cloakroom init ${name} --yes`
-  await confirmedOr(
+  await confirmOrThrow(
     host,
     yes === true,
     `This folder uses the project ${present}. Use ${name} instead?`,
     new CliError(
       'file_exists',
       `this folder uses the project ${present}; nothing was changed`,
-      near.length > 0 ? continued(`is it ${near.join(', ')}?`, hint) : hint,
+      near.length > 0 ? joinHints(`is it ${near.join(', ')}?`, hint) : hint,
     ),
   )
 }

@@ -10,7 +10,7 @@ export default command({
   examples: ['logout', 'logout --account work', 'logout --all'],
   options: [['--all', 'sign out all accounts on this machine']],
   action: async (context, _, { all }) => {
-    const gone = all ? await everyAccount(context) : await oneAccount(context)
+    const gone = all ? await listAllAccounts(context) : await requireOneAccount(context)
     const wiped: Wiped[] = []
     for (const account of gone) wiped.push(await endSession(context, account))
     if (gone.length === 0) await (await context.accounts.store(FIRST_SLOT)).clear()
@@ -35,14 +35,14 @@ function noteRemaining({ env, output }: Context): void {
 }
 
 /** An old session that cannot be decrypted is deleted. */
-async function everyAccount({ accounts, env }: Context): Promise<readonly Account[]> {
+async function listAllAccounts({ accounts, env }: Context): Promise<readonly Account[]> {
   const known = await accounts.registry().catch(() => readRegistry(env))
   return known.all
 }
 
 /** @throws CliError if the account is ambiguous */
-async function oneAccount(context: Context): Promise<readonly Account[]> {
-  const all = await everyAccount(context)
+async function requireOneAccount(context: Context): Promise<readonly Account[]> {
+  const all = await listAllAccounts(context)
   if (all.length === 0 || (all.length === 1 && !(await context.accounts.named()))) return all
   return [(await context.accounts.chosen(await context.server())).account]
 }

@@ -5,7 +5,7 @@ import { readNewPassword, showRecoveryKey } from '../../accounts/passwords.ts'
 import { command } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { entranceOptions } from '../../options.ts'
-import { usualList } from '../../session/chosen.ts'
+import { toDefaultList } from '../../session/chosen.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { openKnownChains, openKnownNames } from '../../trust/known.ts'
 
@@ -31,12 +31,12 @@ export default command({
       argon2id,
     ).catch((error: unknown) => {
       throw error instanceof ApiError && error.code === 'already_exists'
-        ? knownAddress(email)
+        ? buildKnownAddressError(email)
         : error
     })
     const entered = await orShowRecoveryKey(context, { email, recoveryKey }, async () => {
       if (known) openKnownChains(context.env, server).remember(workspaceId, known)
-      openKnownNames(context.env, server).accept(usualList({ email }), '', [workspaceId])
+      openKnownNames(context.env, server).accept(toDefaultList({ email }), '', [workspaceId])
       return enter(context, place, password)
     })
     showEntered(context, entered, recoveryKey)
@@ -47,7 +47,7 @@ export default command({
   },
 })
 
-function knownAddress(email: string): CliError {
+function buildKnownAddressError(email: string): CliError {
   return new CliError(
     'account_exists',
     `${email} already has an account on this server`,

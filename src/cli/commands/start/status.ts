@@ -13,8 +13,8 @@ import { CliError } from '../../terminal/cli_error.ts'
 import { explain, sentences } from '../../terminal/explain.ts'
 import type { Row } from '../../terminal/table.ts'
 import { describeToken, tokenInstead } from '../../tokens/token_work.ts'
-import { unlockedUntil } from '../../unlocked/index.ts'
-import { atAddress } from '../../wrong_address.ts'
+import { readUnlockedUntil } from '../../unlocked/index.ts'
+import { runAtAddress } from '../../wrong_address.ts'
 
 const options = [token] as const
 
@@ -48,7 +48,7 @@ export default command({
       resolver: settings.resolver?.value,
       ...(await attempt('resolver', 'resolver_health', () => describeResolver(context))),
       ...(await attempt('account', 'logged_in', () => describeAccount(context, options))),
-      unlocked_until: await unlockedTime(context),
+      unlocked_until: await readUnlockedTime(context),
       workspace: settings.workspace?.value,
       project: settings.project?.value,
       ...(await attempt('project', 'project', async () => demandUsableFile(context))),
@@ -60,7 +60,7 @@ export default command({
         ? Object.fromEntries(known)
         : {
             ...Object.fromEntries(known),
-            ...(output.isJson ? { failures: failures.map(told) } : {}),
+            ...(output.isJson ? { failures: failures.map(describeFailure) } : {}),
           },
     )
     return throwFirst(context, failures)
@@ -82,7 +82,7 @@ function throwFirst({ output }: Context, [first, ...others]: readonly Failure[])
   throw first.error
 }
 
-function told({ part, error }: Failure) {
+function describeFailure({ part, error }: Failure) {
   const { code, message, hint } = explain(error)
   return { part, code, message, hint }
 }
@@ -90,7 +90,7 @@ function told({ part, error }: Failure) {
 async function describeServer(context: Context): Promise<Row> {
   const server = await context.server()
   const answering = openApi(server).call(getStatus, {})
-  const { status: health, version } = await atAddress('server', server, answering)
+  const { status: health, version } = await runAtAddress('server', server, answering)
   return { health, version }
 }
 
@@ -102,7 +102,7 @@ async function describeResolver(context: Context): Promise<Row> {
     return { resolver: undefined, resolver_health: 'not checked: no resolver configured' }
   const address = await context.resolver()
   const answering = openApi(address).call(getResolverHealth, {})
-  const { status: health } = await atAddress('resolver', address, answering)
+  const { status: health } = await runAtAddress('resolver', address, answering)
   return { resolver_health: health }
 }
 
@@ -126,13 +126,13 @@ function demandUsableFile({ settings, cwd }: Context): Row {
   return {}
 }
 
-async function unlockedTime({ env }: Context): Promise<string | undefined> {
-  const until = await unlockedUntil(env).catch(explained)
+async function readUnlockedTime({ env }: Context): Promise<string | undefined> {
+  const until = await readUnlockedUntil(env).catch(explainError)
   return until instanceof Date ? until.toISOString() : (until ?? undefined)
 }
 
 /** A foreign socket in that place is no reason to print nothing else. */
-function explained(error: unknown): string {
+function explainError(error: unknown): string {
   return error instanceof CliError ? error.message : 'unknown'
 }
 

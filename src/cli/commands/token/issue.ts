@@ -2,14 +2,14 @@ import { issueToAgent } from '../../../client/actions/issue_token.ts'
 import { type Domain, domainMatches, parseDomain } from '../../../core/net/domain.ts'
 import { listAllowlist } from '../../../features/allowlist/contract.ts'
 import { command } from '../../command.ts'
-import { continued, notFound } from '../../named.ts'
+import { buildNotFoundError, joinHints } from '../../named.ts'
 import { limitOptions, narrowingOptions, save, tokenOptions } from '../../options.ts'
 import { type ProjectScope, placeOf } from '../../scope.ts'
 import { absence, tokenScope } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { handOut } from '../../tokens/agent_tokens.ts'
 import { agentNamed, demandUsable } from '../../tokens/agents.ts'
-import { narrowedBy, orderOf } from '../../tokens/issued_token.ts'
+import { orderOf, readNarrowingOptions } from '../../tokens/issued_token.ts'
 import { limitsBy } from '../../tokens/limits.ts'
 
 export default command({
@@ -28,7 +28,7 @@ export default command({
   ],
   action: async (context, [name], options) => {
     const limits = limitsBy(options)
-    const order = { ...orderOf(options), ...narrowedBy(options), ...limits }
+    const order = { ...orderOf(options), ...readNarrowingOptions(options), ...limits }
     const scope = await tokenScope(context)
     const { session, project, environment } = scope
     const agent = await agentNamed(context, scope, name)
@@ -48,7 +48,7 @@ export default command({
       id,
       may,
       grants,
-      ...narrowedBy(options),
+      ...readNarrowingOptions(options),
       ...limits,
     }
     await handOut(context, session, { agent, token: issued.text, about }, options)
@@ -64,7 +64,7 @@ async function demandKnown(
 ): Promise<void> {
   const absent = secrets.length > 0 ? await absence(scope, ...secrets) : null
   if (absent)
-    throw new CliError('not_found', absent.message, continued(absent.hint ?? '', OTHERWISE))
+    throw new CliError('not_found', absent.message, joinHints(absent.hint ?? '', OTHERWISE))
   if (hosts.length > 0) await demandAllowed(scope, hosts)
 }
 
@@ -77,7 +77,7 @@ async function demandAllowed(
   const allowed = known.flatMap((text) => parseDomain(text) ?? [])
   const unknown = hosts.find((host) => !isAllowedHost(parseDomain(host), allowed))
   if (unknown === undefined) return
-  throw notFound(unknown, known, {
+  throw buildNotFoundError(unknown, known, {
     what: 'allowed host',
     where: `in ${workspace.name}`,
     list: 'allowlist list',

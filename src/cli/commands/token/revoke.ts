@@ -2,10 +2,10 @@ import { endToken } from '../../../client/actions/end_tokens.ts'
 import { command } from '../../command.ts'
 import { yes } from '../../options.ts'
 import { workspaceScope } from '../../scope.ts'
-import { confirmedOnTerminal } from '../../terminal/confirmed.ts'
+import { requireConfirmationOnTerminal } from '../../terminal/confirmed.ts'
 import { agentTokensOf } from '../../tokens/agent_tokens.ts'
-import { agentNamed, revocableToken, revokedText } from '../../tokens/agents.ts'
-import { endingIn } from '../../tokens/revoking.ts'
+import { agentNamed, formatRevoked, revocableToken } from '../../tokens/agents.ts'
+import { endTokensIn } from '../../tokens/revoking.ts'
 
 export default command({
   usage: 'revoke <agent> <token>',
@@ -16,8 +16,12 @@ export default command({
     const agent = await agentNamed(context, scope, name)
     const [all, list] = [await agentTokensOf(scope, agent), `token list ${agent.name}`]
     const token = await revocableToken(scope, { agentId: agent.id }, all, typed, list)
-    await confirmedOnTerminal(context.host, options, `Revoke ${typed}? You can't undo this.`)
-    await endToken(endingIn(context, scope), { agentId: agent.id }, token.id)
-    context.output.done(revokedText(token), { revoked: token.id })
+    await requireConfirmationOnTerminal(
+      context.host,
+      options,
+      `Revoke ${typed}? You can't undo this.`,
+    )
+    await endToken(endTokensIn(context, scope), { agentId: agent.id }, token.id)
+    context.output.done(formatRevoked(token), { revoked: token.id })
   },
 })

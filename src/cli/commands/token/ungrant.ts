@@ -1,13 +1,13 @@
 import { unprovisionAgentToken } from '../../../features/agents/contract.ts'
 import { command } from '../../command.ts'
-import { held } from '../../tokens/agent_tokens.ts'
+import { chooseAgentToken } from '../../tokens/agent_tokens.ts'
 
 /** Removes the key of the selected project and environment. */
 export default command({
   usage: 'ungrant <agent> <token>',
   examples: ['token ungrant ops-bot laptop -p payments -e production'],
   action: async (context, args) => {
-    const scope = await held(context, args)
+    const scope = await chooseAgentToken(context, args)
     const { session, workspace, project, environment, agent, token, params } = scope
     const query = { project_id: project.id, environment }
     await session.api.call(unprovisionAgentToken, { params, query })

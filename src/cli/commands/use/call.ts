@@ -1,9 +1,9 @@
 /** `cloakroom call`: one request through the resolver, in the manner of curl. */
 import { fromUtf8 } from '../../../core/crypto/encoding.ts'
 import { EX_FAILED } from '../../../core/exit_codes.ts'
-import { unfilledText } from '../../../core/policy/unfilled.ts'
+import { describeUnfilled } from '../../../core/policy/unfilled.ts'
 import { printableJson } from '../../../core/printable.ts'
-import { newTrace, traceparentOf } from '../../../core/trace/traceparent.ts'
+import { createTrace, traceparentOf } from '../../../core/trace/traceparent.ts'
 import { outboundMethods } from '../../../resolver/contract.ts'
 import { command, type OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
@@ -15,7 +15,7 @@ import { withWayToAsk } from '../../proposals/proposing.ts'
 import { type Answer, callResolver } from '../../resolver_call.ts'
 import { tokenFor } from '../../session/saved_tokens.ts'
 import { CliError } from '../../terminal/cli_error.ts'
-import { counted } from '../../terminal/confirmed.ts'
+import { formatCount } from '../../terminal/confirmed.ts'
 import { durationOf } from '../../terminal/moments.ts'
 import type { Output } from '../../terminal/output.ts'
 
@@ -50,14 +50,14 @@ export default command({
     // A call is made once: a file that cannot take its answer is refused before it.
     if (file !== undefined) await demandPlace(context.host, file, { yes: force })
     const waiting = waitingOf(context, options)
-    const calling = (options.trace ? traced : callResolver)(context, token, request, waiting)
+    const calling = (options.trace ? callTraced : callResolver)(context, token, request, waiting)
     const answer = await calling.catch((error) => {
       throw withWayToAsk(error, 'An agent can request it: cloakroom proposals create --help')
     })
     const isOpenLine = await show(context, answer, options)
     const notes = [
       ...(answer.redacted ? ['a credential in the response was redacted'] : []),
-      ...(answer.unfilled ?? []).map(unfilledText),
+      ...(answer.unfilled ?? []).map(describeUnfilled),
       ...(answer.length === 'unproven' ? ['the response has no length and may be incomplete'] : []),
       ...(answer.dropped_headers ?? []).map((name) => `the ${name} response header was omitted`),
     ]
@@ -106,13 +106,13 @@ function requestOf({ host }: Context, url: string, options: CallOptions) {
 }
 
 /** Makes the call with a new trace. Prints the trace ID first, so that failed calls can be found. */
-async function traced(
+async function callTraced(
   context: Context,
   token: string,
   request: ReturnType<typeof requestOf>,
   waiting: ReturnType<typeof waitingOf>,
 ) {
-  const trace = newTrace()
+  const trace = createTrace()
   context.output.note(`trace ${trace.traceId}`)
   const options = { ...waiting, traceparent: traceparentOf(trace) }
   const answer = await callResolver(context, token, { ...request, trace: true }, options)
@@ -159,7 +159,7 @@ async function show(
   if (file === undefined) return showBody(output, answer, bytes)
   await save(host, file, answer, bytes)
   const { body: _, body_encoding: __, ...rest } = answer
-  output.done(`${counted(bytes.length, 'byte')} written to ${file} (readable only by you).`, {
+  output.done(`${formatCount(bytes.length, 'byte')} written to ${file} (readable only by you).`, {
     ...rest,
     file,
     bytes: bytes.length,
@@ -184,7 +184,7 @@ function showBody(output: Output, { body, body_encoding }: Answer, bytes: Uint8A
   }
   if (output.isTerminal && fromUtf8(bytes) === null) {
     output.warn(
-      `The response has ${counted(bytes.length, 'byte')} that are not UTF-8 text, so it is not printed to the terminal. Use \`--output FILE\` or a pipe.`,
+      `The response has ${formatCount(bytes.length, 'byte')} that are not UTF-8 text, so it is not printed to the terminal. Use \`--output FILE\` or a pipe.`,
     )
     return false
   }

@@ -13,8 +13,8 @@ import type { Context } from '../../context.ts'
 import { createAuthority } from '../../demo/certificates.ts'
 import { ECHO_HOST, type Shown, startEchoApi } from '../../demo/echo_api.ts'
 import { replaceFile } from '../../files/replace.ts'
-import { inherited } from '../../inherited.ts'
-import { listening, portFrom, untilStopped } from '../../port.ts'
+import { readInherited } from '../../inherited.ts'
+import { listenOrExplain, portFrom, waitUntilStopped } from '../../port.ts'
 import { configDirectory } from '../../settings.ts'
 import { runChild } from '../../terminal/child.ts'
 import { CliError } from '../../terminal/cli_error.ts'
@@ -28,15 +28,15 @@ export default command({
     const wanted = portFrom(options.port)
     const authority = await createAuthority('Cloakroom echo')
     const show = (request: Shown) => print(context, request)
-    const api = await listening(wanted, () => startEchoApi(authority, { port: wanted, show }))
+    const api = await listenOrExplain(wanted, () => startEchoApi(authority, { port: wanted, show }))
     const certificateFile = join(configDirectory(context.env), `echo-${api.port}.pem`)
     try {
       const settings = settingsFor(context, certificateFile)
       replaceFile(certificateFile, authority.certificate)
       announce(context, api.port, settings, command.length > 0)
-      if (command.length === 0) return await untilStopped()
+      if (command.length === 0) return await waitUntilStopped()
       return await runChild(context.host, command, {
-        env: { LOG_LEVEL: 'warning', ...inherited(context.env), ...settings },
+        env: { LOG_LEVEL: 'warning', ...readInherited(context.env), ...settings },
         masked: {},
       })
     } finally {

@@ -31,7 +31,7 @@ import { callResolver } from '../../resolver_call.ts'
 import { tokenFor } from '../../session/saved_tokens.ts'
 import { explain, sentences } from '../../terminal/explain.ts'
 import { environmentFor } from '../../tokens/given_token.ts'
-import { atAddress } from '../../wrong_address.ts'
+import { runAtAddress } from '../../wrong_address.ts'
 
 const options = [keptToken, token] as const
 
@@ -173,7 +173,7 @@ const READS = { readOnlyHint: true, idempotentHint: true, openWorldHint: false }
 /** The credentials of the selected environment, or of all environments of the token. */
 async function credentialsOf(context: Context, token: string, signal: AbortSignal) {
   if (parseToken(token) === null) throw new InvalidToken(token)
-  const usable = await atResolver(context, (resolver) =>
+  const usable = await runAtResolver(context, (resolver) =>
     openApi(resolver, () => token, { signal }).call(listCredentials, {}),
   )
   const { environment } = await environmentFor(context, token, 'resolver')
@@ -182,13 +182,16 @@ async function credentialsOf(context: Context, token: string, signal: AbortSigna
     .map(({ name, ...rest }) => ({ placeholder: placeholderOf(name), ...rest }))
 }
 
-async function atResolver<T>(context: Context, work: (resolver: string) => Promise<T>): Promise<T> {
+async function runAtResolver<T>(
+  context: Context,
+  work: (resolver: string) => Promise<T>,
+): Promise<T> {
   const resolver = await context.resolver()
-  return atAddress('resolver', resolver, work(resolver))
+  return runAtAddress('resolver', resolver, work(resolver))
 }
 
 async function checkStatus(context: Context, token: string, signal: AbortSignal) {
-  const health = await atResolver(context, (resolver) =>
+  const health = await runAtResolver(context, (resolver) =>
     openApi(resolver, () => null, { signal }).call(getResolverHealth, {}),
   )
   try {

@@ -17,13 +17,13 @@ import {
   writeBundle,
   writeTrustStore,
 } from '../../../proxy/trust.ts'
-import { noticingUnfilled } from '../../../proxy/unfilled_notice.ts'
+import { withUnfilledNotices } from '../../../proxy/unfilled_notice.ts'
 import { command, type OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { openRunFolder } from '../../files/run_folder.ts'
 import { homeOf } from '../../host.ts'
-import { inherited } from '../../inherited.ts'
-import { listening, portFrom, untilStopped } from '../../port.ts'
+import { readInherited } from '../../inherited.ts'
+import { listenOrExplain, portFrom, waitUntilStopped } from '../../port.ts'
 import { openBackend } from '../../proxy/backend.ts'
 import { hintFor } from '../../proxy/hints.ts'
 import { type Drawn, drawVariables, NOTHING_DRAWN, type Skipped } from '../../proxy/variables.ts'
@@ -67,11 +67,11 @@ export default command({
       notice: notices.say,
     })
     const drawn = wantsStandIns(options) ? await draw(context, backend) : NOTHING_DRAWN
-    const noticing = noticingUnfilled(drawn.through(backend), notices.say)
+    const noticing = withUnfilledNotices(drawn.through(backend), notices.say)
     const running = await start(context, noticing, options, command.length > 0)
     own.port = running.port
     try {
-      return await inRunFolder(context.env, (folder) =>
+      return await runInFolder(context.env, (folder) =>
         work(context, { running, folder, drawn }, command, options),
       )
     } finally {
@@ -124,11 +124,11 @@ async function start(
   const port = portOf(options, hasCommand)
   const directory = proxyDirectory(env)
   const strict = options.strict ?? false
-  return listening(port, () => openProxy({ backend, directory, port, strict }))
+  return listenOrExplain(port, () => openProxy({ backend, directory, port, strict }))
 }
 
 /** Each run has separate files, because two proxies may trust different authorities. */
-async function inRunFolder<T>(
+async function runInFolder<T>(
   env: Context['env'],
   act: (folder: string) => Promise<T>,
 ): Promise<T> {
@@ -162,7 +162,7 @@ async function work(
   const added = { ...set, ...own }
   nameSkipped(context, skipped)
   if (command.length === 0) {
-    const stopped = untilStopped()
+    const stopped = waitUntilStopped()
     announce(context, running, added)
     return stopped
   }
@@ -170,7 +170,7 @@ async function work(
   if (hint !== null) context.output.warn(`cloakroom: ${hint}`)
   if (options.printEnv) context.output.warn(...exportLines(added).trimEnd().split('\n'))
   return runChild(context.host, command, {
-    env: { ...inherited(context.env), ...added },
+    env: { ...readInherited(context.env), ...added },
     masked: {},
   })
 }
@@ -197,9 +197,9 @@ function announce(
 }
 
 function exportLines(variables: Record<string, string>): string {
-  const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+  const quoteArgument = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
   return Object.entries(variables)
-    .map(([name, value]) => `export ${name}=${quoted(value)}\n`)
+    .map(([name, value]) => `export ${name}=${quoteArgument(value)}\n`)
     .join('')
 }
 

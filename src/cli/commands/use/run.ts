@@ -1,8 +1,8 @@
 /** `cloakroom run`: an environment for one command, decrypted here and given to that command only. */
-import { unsafeReason } from '../../../client/delivery/unsafe_variables.ts'
+import { explainUnsafeVariable } from '../../../client/delivery/unsafe_variables.ts'
 import { command, type OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
-import { inherited } from '../../inherited.ts'
+import { readInherited } from '../../inherited.ts'
 import { allowEmpty, noMine, token } from '../../options.ts'
 import { startChild } from '../../terminal/child.ts'
 import { CliError } from '../../terminal/cli_error.ts'
@@ -67,16 +67,16 @@ export default command({
     }
     const start = (delivered: Delivered) =>
       startChild(context.host, command, {
-        env: { ...inherited(context.env), ...textsOf(delivered) },
+        env: { ...readInherited(context.env), ...textsOf(delivered) },
         masked: options.mask === false ? {} : textsOf(delivered, true),
         onMasked: noteMasked,
         grouped: options.watch === true,
       })
-    const watched = async () => {
+    const watchNames = async () => {
       const { runWatched } = await import('../../running/watch.ts')
       return runWatched({ source, first, check, start, warn, ...times })
     }
-    const code = await (options.watch ? watched() : start(first).ended)
+    const code = await (options.watch ? watchNames() : start(first).ended)
     // Requests that still wait for a silent server are no longer needed.
     return options.watch || options.fallback !== undefined ? endProcess(context.host, code) : code
   },
@@ -138,7 +138,7 @@ function textsOf(delivered: Delivered, onlySensitive = false): Record<string, st
 /** Anyone who can store such a secret could run code on this machine. @throws CliError */
 function refuseUnsafe(names: readonly string[], allowed: readonly string[]): void {
   const unsafe = names.flatMap((name) => {
-    const reason = allowed.includes(name) ? null : unsafeReason(name)
+    const reason = allowed.includes(name) ? null : explainUnsafeVariable(name)
     return reason === null ? [] : [{ name, reason }]
   })
   if (unsafe.length === 0) return

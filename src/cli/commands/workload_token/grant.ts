@@ -2,7 +2,7 @@ import { giveKeys } from '../../../client/actions/grant.ts'
 import { command } from '../../command.ts'
 import { type ProjectScope, placeOf, projectScope } from '../../scope.ts'
 import { workloadTokensOf } from '../../tokens/agent_tokens.ts'
-import { grantedToken } from '../../tokens/agents.ts'
+import { requireGrantedToken } from '../../tokens/agents.ts'
 
 export default command({
   usage: 'grant <token>',
@@ -23,5 +23,11 @@ export default command({
 
 async function tokenOf(scope: ProjectScope, typed: string) {
   const owner = { projectId: scope.project.id }
-  return grantedToken(scope, owner, await workloadTokensOf(scope), typed, 'workload-token list')
+  return requireGrantedToken(
+    scope,
+    owner,
+    await workloadTokensOf(scope),
+    typed,
+    'workload-token list',
+  )
 }

@@ -1,6 +1,6 @@
 import { issueToWorkload } from '../../../client/actions/issue_token.ts'
 import { ApiError } from '../../../client/http/api.ts'
-import { parseToken, sealedToken } from '../../../core/crypto/token.ts'
+import { formatSealedToken, parseToken } from '../../../core/crypto/token.ts'
 import { command } from '../../command.ts'
 import { tokenOptions } from '../../options.ts'
 import { type ProjectScope, placeOf } from '../../scope.ts'
@@ -28,10 +28,10 @@ export default command({
     const issuing = issueToWorkload(placeOf(scope), place, order)
     const { capabilities, id, text } = await issuing.catch((error) => {
       throw error instanceof ApiError && error.code === 'already_exists'
-        ? taken(scope, label)
+        ? buildTakenError(scope, label)
         : error
     })
-    showToken(context, options.sealed ? sealedForm(text) : text, {
+    showToken(context, options.sealed ? requireSealedForm(text) : text, {
       label,
       id,
       may: capabilities,
@@ -40,7 +40,7 @@ export default command({
   },
 })
 
-function taken({ project }: ProjectScope, label: string): CliError {
+function buildTakenError({ project }: ProjectScope, label: string): CliError {
   return new CliError(
     'name_taken',
     `an active token with the label ${label} already exists in ${project.name}`,
@@ -49,7 +49,7 @@ function taken({ project }: ProjectScope, label: string): CliError {
 }
 
 /** Authenticates, and decrypts nothing: for sealed delivery where values are opened elsewhere. */
-function sealedForm(text: string): string {
+function requireSealedForm(text: string): string {
   const token = parseToken(text)
-  return token ? sealedToken(token.id, token.secret) : text
+  return token ? formatSealedToken(token.id, token.secret) : text
 }

@@ -2,10 +2,10 @@ import { endToken } from '../../../client/actions/end_tokens.ts'
 import { command } from '../../command.ts'
 import { yes } from '../../options.ts'
 import { projectScope } from '../../scope.ts'
-import { confirmedOnTerminal } from '../../terminal/confirmed.ts'
+import { requireConfirmationOnTerminal } from '../../terminal/confirmed.ts'
 import { workloadTokensOf } from '../../tokens/agent_tokens.ts'
-import { revocableToken, revokedText } from '../../tokens/agents.ts'
-import { endingIn } from '../../tokens/revoking.ts'
+import { formatRevoked, revocableToken } from '../../tokens/agents.ts'
+import { endTokensIn } from '../../tokens/revoking.ts'
 
 export default command({
   usage: 'revoke <token>',
@@ -16,8 +16,12 @@ export default command({
     const owner = { projectId: scope.project.id }
     const all = await workloadTokensOf(scope)
     const token = await revocableToken(scope, owner, all, typed, 'workload-token list')
-    await confirmedOnTerminal(context.host, options, `Revoke ${typed}? You can't undo this.`)
-    await endToken(endingIn(context, scope), owner, token.id)
-    context.output.done(revokedText(token), { revoked: token.id })
+    await requireConfirmationOnTerminal(
+      context.host,
+      options,
+      `Revoke ${typed}? You can't undo this.`,
+    )
+    await endToken(endTokensIn(context, scope), owner, token.id)
+    context.output.done(formatRevoked(token), { revoked: token.id })
   },
 })

@@ -3,7 +3,7 @@ import { keyFingerprint, knownKeyOf } from '../../../client/workspace_key.ts'
 import { command } from '../../command.ts'
 import { yes } from '../../options.ts'
 import { CliError } from '../../terminal/cli_error.ts'
-import { confirmed } from '../../terminal/confirmed.ts'
+import { requireConfirmation } from '../../terminal/confirmed.ts'
 
 /** Shows the fingerprint that two members compare, and accepts the server's key if it differs from the known one. */
 export default command({
@@ -30,7 +30,7 @@ export default command({
     }
     if (known) context.output.warn(`known: epoch ${known.epoch}  ${await keyFingerprint(known)}`)
     context.output.warn(`shown: epoch ${now.epoch}  ${accepted.fingerprint}`)
-    await confirmed(
+    await requireConfirmation(
       context.host,
       options,
       `Does another member of ${name} see the same fingerprint? Accept it?`,

@@ -1,7 +1,7 @@
 import { isJoined } from '../../../client/workspaces.ts'
 import { command } from '../../command.ts'
 import { yes } from '../../options.ts'
-import { namesOfWorkspaces, obvious, usualList } from '../../session/chosen.ts'
+import { findObvious, namesOfWorkspaces, toDefaultList } from '../../session/chosen.ts'
 import { accept } from '../../trust/accept_name.ts'
 
 export default command({
@@ -11,8 +11,8 @@ export default command({
   action: async (context, [typed], options) => {
     const session = await context.session()
     const active = (await session.workspaces()).filter(isJoined)
-    const lists = { names: namesOfWorkspaces(session), usual: usualList(session) }
+    const lists = { names: namesOfWorkspaces(session), usual: toDefaultList(session) }
     const place = { what: 'workspace', known: session.knownNames, ...lists }
-    await accept(context, { ...place, all: active, only: obvious(active) }, typed, options)
+    await accept(context, { ...place, all: active, only: findObvious(active) }, typed, options)
   },
 })

@@ -1,7 +1,7 @@
 import { endWorkspace, lossesOfWorkspace } from '../../../client/actions/workspaces.ts'
 import { command } from '../../command.ts'
 import { yes } from '../../options.ts'
-import { confirmed, counted, countedAll } from '../../terminal/confirmed.ts'
+import { formatCount, formatCounts, requireConfirmation } from '../../terminal/confirmed.ts'
 
 /** Permanent: nobody can restore a workspace. */
 export default command({
@@ -12,11 +12,11 @@ export default command({
     const session = await context.session()
     const workspace = await session.entry(named)
     const { id, name } = workspace
-    await confirmed(context.host, options, async () => {
+    await requireConfirmation(context.host, options, async () => {
       const { projects, agents, people } = await lossesOfWorkspace(session.api, id)
-      const lost = countedAll({ project: projects.length, agent: agents })
+      const lost = formatCounts({ project: projects.length, agent: agents })
       const names = projects.length > 0 ? ` (${projects.join(', ')})` : ''
-      return `Delete ${name} for ${counted(people, 'member')}, with ${lost || 'all its content'}${names}? This is permanent.`
+      return `Delete ${name} for ${formatCount(people, 'member')}, with ${lost || 'all its content'}${names}? This is permanent.`
     })
     await endWorkspace(session.api, workspace)
     session.knownNames.forget(id)

@@ -1,7 +1,7 @@
 import {
-  activeMembers,
   type Invitee,
   invitePeople,
+  listActiveMembers,
   readPerson,
 } from '../../../client/actions/members.ts'
 import { roleHelp } from '../../../client/role_table.ts'
@@ -15,7 +15,7 @@ import { roleOf } from '../../teams/workspaces.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { demandComparison } from '../../trust/compared_keys.ts'
 import { compareFingerprints } from '../../trust/given_fingerprints.ts'
-import { checkKnownKeys, refusing } from '../../trust/known_keys.ts'
+import { checkKnownKeys, explainRefusedKey } from '../../trust/known_keys.ts'
 
 const options = [
   ['--role <role>', 'owner, admin, member or read_only', 'member'],
@@ -38,9 +38,9 @@ export default command({
     demandShared(context, scope)
     const [people, active] = await Promise.all([
       Promise.all(emails.map((email) => keysOf(scope.session, email))),
-      activeMembers(placeOf(scope)),
+      listActiveMembers(placeOf(scope)),
     ])
-    const able = await trusted(context, scope, people, { ...options, role, active })
+    const able = await selectTrusted(context, scope, people, { ...options, role, active })
     const outcome = able.length === 0 ? [] : await invitePeople(placeOf(scope), able, role, active)
     const unable = people.filter((person) => !able.includes(person))
     const refused = unable.map(({ email }) => ({ email, status: 'no_signing_key' }))
@@ -64,7 +64,7 @@ function demandShared({ settings }: Context, { workspace: { name, type } }: Work
 }
 
 /** The invitees with confirmed keys. @throws CliError for keys that may belong to someone else */
-async function trusted(
+async function selectTrusted(
   context: Context,
   { session, workspace }: WorkspaceScope,
   people: readonly Invitee[],
@@ -91,7 +91,7 @@ async function trusted(
 }
 
 async function keysOf({ api }: Session, email: string): Promise<Invitee> {
-  const person = await refusing(email, () => readPerson(api, email))
+  const person = await explainRefusedKey(email, () => readPerson(api, email))
   if (person) return person
   throw new CliError(
     'not_found',

@@ -1,12 +1,12 @@
 import { linksInWords } from '../../../client/signed/link_in_words.ts'
 import { command } from '../../command.ts'
-import { chosen, demandSigned } from '../../teams/workspaces.ts'
+import { chooseAnyWorkspace, demandSigned } from '../../teams/workspaces.ts'
 
 export default command({
   usage: 'log',
   examples: ['workspace log', 'workspace log -w acme --json'],
   action: async (context) => {
-    const { session, workspace } = await chosen(context)
+    const { session, workspace } = await chooseAnyWorkspace(context)
     demandSigned(workspace)
     const links = await session.chains.history(workspace)
     const rows = linksInWords(links)

@@ -1,8 +1,8 @@
-import { endedByRekey, renewWorkspaceKey } from '../../../client/actions/rekey.ts'
+import { listEndedByRekey, renewWorkspaceKey } from '../../../client/actions/rekey.ts'
 import { command } from '../../command.ts'
 import { acceptChanged, yes } from '../../options.ts'
 import { placeOf, type WorkspaceScope, workspaceScope } from '../../scope.ts'
-import { confirmed, counted } from '../../terminal/confirmed.ts'
+import { formatCount, requireConfirmation } from '../../terminal/confirmed.ts'
 import { checkKnownKeys } from '../../trust/known_keys.ts'
 
 export default command({
@@ -12,7 +12,7 @@ export default command({
   action: async (context, _, options) => {
     const scope = await workspaceScope(context)
     const { session, workspace } = scope
-    await confirmed(context.host, options, async () => {
+    await requireConfirmation(context.host, options, async () => {
       const ends = await endsOf(scope)
       return `Seal everything of ${workspace.name} under a new key? This permanently deletes: ${ends}.`
     })
@@ -29,15 +29,15 @@ export default command({
     if (left.length > 0)
       context.output.note('create new tokens where needed: cloakroom token issue')
     context.output.done(
-      `Epoch ${done.epoch}: ${counted(done.members, 'member')}, ${counted(done.tokens, 'token')} and ${counted(done.secrets, 'secret')} now use the new key. Earlier versions and deleted secrets can no longer be restored.`,
+      `Epoch ${done.epoch}: ${formatCount(done.members, 'member')}, ${formatCount(done.tokens, 'token')} and ${formatCount(done.secrets, 'secret')} now use the new key. Earlier versions and deleted secrets can no longer be restored.`,
       done,
     )
   },
 })
 
 async function endsOf({ session: { api }, workspace: { id } }: WorkspaceScope): Promise<string> {
-  const ended = await endedByRekey(api, id)
-  const changed = counted(ended.changed, 'secret')
-  const deleted = counted(ended.deleted, 'deleted secret')
+  const ended = await listEndedByRekey(api, id)
+  const changed = formatCount(ended.changed, 'secret')
+  const deleted = formatCount(ended.deleted, 'deleted secret')
   return `earlier versions (of ${changed}) and deleted items (${deleted}, and projects)`
 }

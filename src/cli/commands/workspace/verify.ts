@@ -5,20 +5,20 @@ import type { WorkspaceEntry } from '../../../client/workspaces.ts'
 import { type Chain, firstHash, identityFingerprint, isRekeyDue } from '../../../sigchain/index.ts'
 import { command } from '../../command.ts'
 import type { Context } from '../../context.ts'
-import { chosen, demandSigned, type Place } from '../../teams/workspaces.ts'
-import { counted } from '../../terminal/confirmed.ts'
+import { chooseAnyWorkspace, demandSigned, type Place } from '../../teams/workspaces.ts'
+import { formatCount } from '../../terminal/confirmed.ts'
 
 /** Returns 0 if all data from the server matches the signatures, otherwise 1. */
 export default command({
   usage: 'verify',
   examples: ['workspace verify', 'workspace verify -w acme --json'],
   action: async (context) => {
-    const place = await chosen(context)
+    const place = await chooseAnyWorkspace(context)
     const { session, workspace } = place
     demandSigned(workspace)
     try {
       const { epoch } = await session.chains.of(workspace)
-      const work = checkedBy(place, epoch)
+      const work = checkKeyAt(place, epoch)
       const checked = await context.output.during('reading and verifying everything', work)
       const faults = [...faultsOf(place), ...checked.differences, ...faultsIn(checked)]
       await show(context, workspace, checked.chain, { ...checked, faults })
@@ -34,7 +34,7 @@ export default command({
 type Checked = Awaited<ReturnType<typeof verifyWorkspace>>
 
 /** Also checks a workspace whose key cannot be decrypted, as far as that needs no key. */
-function checkedBy({ session, workspace }: Place, epoch: number): Promise<Checked> {
+function checkKeyAt({ session, workspace }: Place, epoch: number): Promise<Checked> {
   const unopened = { ...workspace, epoch, key: new Uint8Array() }
   return verifyWorkspace(session.api, workspace.shown ?? unopened, session.chains)
 }
@@ -101,10 +101,10 @@ async function show(
 function summaryOf(members: number, { environments, tokens }: Listed): string {
   const written = environments.filter(({ revision }) => revision > 0).length
   const count = (wanted: CheckedToken['verdict']) =>
-    counted((tokens ?? []).filter(({ verdict }) => verdict === wanted).length, 'token')
+    formatCount((tokens ?? []).filter(({ verdict }) => verdict === wanted).length, 'token')
   return [
-    counted(members, 'member'),
-    `${counted(written, 'environment')} with manifests`,
+    formatCount(members, 'member'),
+    `${formatCount(written, 'environment')} with manifests`,
     ...(tokens
       ? [
           `${count('verified')} verified, ${count('refused')} refused, ${count('not granted')} not granted`,

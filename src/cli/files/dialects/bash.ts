@@ -2,7 +2,12 @@
  * Assignments that bash reads with `source`. Only literal text is accepted: text that bash would expand or run is
  * refused, and never run.
  */
-import { matchAt, nextLine, readStatements, type Statement } from '../../../client/secrets/lines.ts'
+import {
+  findNextLine,
+  matchAt,
+  readStatements,
+  type Statement,
+} from '../../../client/secrets/lines.ts'
 import type { DialectRules } from '../located.ts'
 
 const BLANK = /[ \t]*(?:#[^\n]*)?(?:\n|$)/y
@@ -32,10 +37,10 @@ export const bash: DialectRules = {
 function statementAt(text: string, at: number): Statement {
   const head = matchAt(HEAD, text, at)
   const { 0: whole = '', 1: name = '' } = head ?? []
-  if (!head) return { end: nextLine(text, at), reason: 'this is not NAME=value' }
+  if (!head) return { end: findNextLine(text, at), reason: 'this is not NAME=value' }
   const { value, end } = wordAt(text, at + whole.length)
   const rest = matchAt(END, text, end)
-  if (!rest) return { end: nextLine(text, end), reason: reasonAt(text, end) }
+  if (!rest) return { end: findNextLine(text, end), reason: reasonAt(text, end) }
   if (value.includes('\0')) return { end: end + rest[0].length, reason: 'there is a zero byte' }
   if (OWN.has(name))
     return { end: end + rest[0].length, reason: `${name} is a variable that bash sets itself` }

@@ -2,7 +2,12 @@
  * Files as Docker Compose reads them (compose-go): single quotes hold text, double quotes know escapes, and `$` is
  * replaced outside of single quotes. Text that compose would replace is refused, because it has no value here.
  */
-import { matchAt, nextLine, readStatements, type Statement } from '../../../client/secrets/lines.ts'
+import {
+  findNextLine,
+  matchAt,
+  readStatements,
+  type Statement,
+} from '../../../client/secrets/lines.ts'
 import type { DialectRules } from '../located.ts'
 
 const BLANK = /[ \t]*(?:#[^\n]*)?(?:\n|$)/y
@@ -30,28 +35,28 @@ export const compose: DialectRules = {
 function statementAt(text: string, at: number): Statement {
   const head = matchAt(HEAD, text, at)
   const { 0: whole = '', 1: name = '' } = head ?? []
-  if (!head) return { end: nextLine(text, at), reason: 'this is not NAME=value' }
+  if (!head) return { end: findNextLine(text, at), reason: 'this is not NAME=value' }
   const start = at + whole.length
-  if (text[start] === '"' || text[start] === "'") return quotedAt(text, start, name)
-  const end = nextLine(text, start)
+  if (text[start] === '"' || text[start] === "'") return readQuotedAt(text, start, name)
+  const end = findNextLine(text, start)
   const line = text.slice(start, end).replace(/\n$/, '')
   if (line.startsWith('#')) return { end, reason: '# is ambiguous here: use quotes' }
   const { 0: value = '' } = line.split(' #')
-  return { end, ...plain(name, value.replace(/[ \t]+$/, '')) }
+  return { end, ...formatPlain(name, value.replace(/[ \t]+$/, '')) }
 }
 
-function plain(name: string, value: string) {
+function formatPlain(name: string, value: string) {
   if (ODD_EDGE.test(value)) return { reason: 'compose trims the space here: use quotes' }
   if (value.includes('$')) return { reason: 'compose replaces $ here: use single quotes' }
   return value.includes('\0') ? { reason: 'there is a zero byte' } : { name, value }
 }
 
-function quotedAt(text: string, start: number, name: string): Statement {
+function readQuotedAt(text: string, start: number, name: string): Statement {
   const { 0: whole, 1: quote, 2: inner = '' } = matchAt(QUOTED, text, start) ?? []
   if (whole === undefined) {
     const isOpen = !/^(['"])(?:\\[\s\S]|(?!\1)[^\\])*\1/.test(text.slice(start))
     const reason = isOpen ? 'the quotes are not closed' : 'text follows the quotes'
-    return { end: isOpen ? text.length : nextLine(text, start), reason }
+    return { end: isOpen ? text.length : findNextLine(text, start), reason }
   }
   const end = start + whole.length
   // A backslash is dropped before the quotes themselves, and else stays.
@@ -62,7 +67,7 @@ function quotedAt(text: string, start: number, name: string): Statement {
     return { end, reason: 'compose interprets this backslash: use single quotes' }
   if (/\$/.test(inner.replaceAll('$$', '')))
     return { end, reason: 'compose replaces $ here: use single quotes' }
-  return { end, name, value: expanded(inner) }
+  return { end, name, value: expandEscapes(inner) }
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -73,7 +78,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\',
 }
 
-function expanded(inner: string): string {
+function expandEscapes(inner: string): string {
   const text = inner.replace(/\\([nrt"\\])/g, (_, letter: string) => ESCAPES[letter] ?? letter)
   return text.replaceAll('$$', '$')
 }

@@ -15,7 +15,7 @@ export const dotenv: DialectRules = {
     const faults: LineFault[] = []
     const lineAt = lineNumbers(text)
     let end = 0
-    const skipped = (from: number, to: number) => {
+    const skipRange = (from: number, to: number) => {
       const between = text.slice(from, to)
       if (BETWEEN.test(between)) return
       const start = from + (between.length - between.trimStart().length)
@@ -23,25 +23,25 @@ export const dotenv: DialectRules = {
     }
     for (const match of text.matchAll(LINE)) {
       const { 0: whole, 1: name = '', 2: written = '', index } = match
-      skipped(end, index)
+      skipRange(end, index)
       end = index + whole.length
       const line = lineAt(index + (whole.length - whole.trimStart().length))
-      const value = unquoted(written)
+      const value = unquote(written)
       if (/^['"`]/.test(value) && written.trim() === value && value.length > 0)
         faults.push({ line, reason: 'the quotes are not closed, or text follows them' })
       else found.push({ name, value, line })
     }
-    skipped(end, text.length)
+    skipRange(end, text.length)
     return { found, faults: faults.sort((one, other) => one.line - other.line) }
   },
   write: (name, value) => {
     const escaped = value.replaceAll('\r', '\\r')
     const ways = [
       value,
-      ...quoted("'", value),
-      ...quoted('"', escaped),
-      ...quoted('`', value),
-      ...quoted('"', escaped.replaceAll('\n', '\\n')),
+      ...quoteIfPossible("'", value),
+      ...quoteIfPossible('"', escaped),
+      ...quoteIfPossible('`', value),
+      ...quoteIfPossible('"', escaped.replaceAll('\n', '\\n')),
     ]
     const way = ways.find((candidate) => readsBack(`${name}=${candidate}`, name, value))
     if (way !== undefined) return { line: `${name}=${way}` }
@@ -50,7 +50,7 @@ export const dotenv: DialectRules = {
 }
 
 /** With a quote inside, or a backslash at the end, the end of the value would depend on later lines. */
-function quoted(quote: string, value: string): string[] {
+function quoteIfPossible(quote: string, value: string): string[] {
   return value.includes(quote) || value.endsWith('\\') ? [] : [`${quote}${value}${quote}`]
 }
 
@@ -61,7 +61,7 @@ function readsBack(line: string, name: string, value: string): boolean {
   )
 }
 
-function unquoted(written: string): string {
+function unquote(written: string): string {
   const value = written.trim()
   const inner = value.replace(/^(['"`])([\s\S]*)\1$/gm, '$2')
   return value.startsWith('"') ? inner.replace(/\\n/g, '\n').replace(/\\r/g, '\r') : inner

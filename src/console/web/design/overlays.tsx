@@ -10,17 +10,17 @@ import { Sheet } from '../parts/overlays/sheet.tsx'
 import { say } from '../parts/overlays/toasts.tsx'
 import { Specimen, SpecimenGroup } from './specimen.tsx'
 
-const nothing = () => {}
+const doNothing = () => {}
 const CHOICES = [
-  { id: 'csv', label: 'Export as CSV', icon: Download, act: nothing },
-  { id: 'json', label: 'Export as JSON', icon: FileJson, act: nothing, shortcut: 'J' },
-  { id: 'delete', label: 'Delete…', icon: Trash2, act: nothing, isDanger: true },
+  { id: 'csv', label: 'Export as CSV', icon: Download, act: doNothing },
+  { id: 'json', label: 'Export as JSON', icon: FileJson, act: doNothing, shortcut: 'J' },
+  { id: 'delete', label: 'Delete…', icon: Trash2, act: doNothing, isDanger: true },
 ]
 const UNDO = { act: async () => 'Import undone.', failed: 'Not undone.' }
 const WORDS = ['production', 'staging'].map((id) => ({
   id,
   label: id,
-  act: nothing,
+  act: doNothing,
   isSelected: id === 'production',
 }))
 

@@ -9,7 +9,7 @@ import { api } from '../api.ts'
 import { Icon } from '../parts/icon.tsx'
 import { MenuAround } from '../parts/overlays/menu.tsx'
 import { Avatar } from '../parts/show/avatar.tsx'
-import { chooseTheme, chosenTheme, themes } from '../parts/theme.ts'
+import { chooseTheme, readChosenTheme, themes } from '../parts/theme.ts'
 import { recordLock } from '../passkeys/prompting.ts'
 import { useAccountState, useCommand } from '../queries.ts'
 import { texts } from '../texts/index.ts'
@@ -72,7 +72,7 @@ export function useAccountChoices() {
     mutate(null)
   }, [mutate])
   const { mutate: signOut } = useCommand('accounts.logOut')
-  const [theme, setTheme] = useState(chosenTheme)
+  const [theme, setTheme] = useState(readChosenTheme)
   const { data: me } = useQuery({ queryKey: ['me'], queryFn: () => api.call(getMe, {}) })
   useLockKeys(lock)
   const choices = useMemo(

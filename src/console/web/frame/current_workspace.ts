@@ -3,12 +3,12 @@ import { useMatch } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import type { Returned } from '../keys/messages.ts'
 import { useAsk } from '../queries.ts'
-import { shared } from '../shared.ts'
+import { createShared } from '../shared.ts'
 
 export type ListedWorkspace = Returned<'workspaces.list'>[number]
 
 const KEY = 'workspace'
-const last = shared(localStorage.getItem(KEY))
+const last = createShared(localStorage.getItem(KEY))
 
 /** The ID alone, known before the list is read: the address or the last visit has it. */
 export function useCurrentWorkspaceId(): string | null {

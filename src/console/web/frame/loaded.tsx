@@ -1,11 +1,11 @@
 /** The frame, whose file loads while the worker starts. React delays components behind `lazy` by 300 ms. */
 import type { ComponentProps } from 'react'
 import { Loading } from '../parts/page/loading.tsx'
-import { shared } from '../shared.ts'
+import { createShared } from '../shared.ts'
 
 type FrameFile = typeof import('./frame.tsx')
 
-const state = shared<{ file?: FrameFile; error?: unknown }>({})
+const state = createShared<{ file?: FrameFile; error?: unknown }>({})
 import('./frame.tsx').then(
   (file) => state.set({ file }),
   (error: unknown) => state.set({ error }),

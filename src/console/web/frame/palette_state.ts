@@ -1,7 +1,7 @@
 /** Commands that screens add to the palette, and whether the palette is open. */
 import type { LucideIcon } from 'lucide-react'
 import { useEffect } from 'react'
-import { shared } from '../shared.ts'
+import { createShared } from '../shared.ts'
 
 export type PaletteCommand = {
   id: string
@@ -14,7 +14,7 @@ export type PaletteCommand = {
   act(): void
 }
 
-const isOpen = shared(false)
+const isOpen = createShared(false)
 const added = new Set<readonly PaletteCommand[]>()
 
 export const usePaletteOpen = isOpen.useValue

@@ -19,7 +19,7 @@ export function UnsavedGuard() {
   useEffect(
     () =>
       history.block({
-        blockerFn: async (change) => hasUnsaved(leftBy(change)) && !(await askDiscard()),
+        blockerFn: async (change) => hasUnsaved(findLeftPart(change)) && !(await askDiscard()),
         enableBeforeUnload: () => hasUnsaved(),
       }),
     [history],
@@ -46,7 +46,11 @@ export function UnsavedGuard() {
 const CHOSEN = ['project', 'environment', 'key', 'open']
 
 /** The part of the page that is left. A sheet's form that was saved changes the address itself, which is not asked about. */
-function leftBy({ action, currentLocation: from, nextLocation: to }: Parameters<BlockerFn>[0]) {
+function findLeftPart({
+  action,
+  currentLocation: from,
+  nextLocation: to,
+}: Parameters<BlockerFn>[0]) {
   const isOwn = action === 'PUSH' || action === 'REPLACE'
   if (!isOwn || from.pathname !== to.pathname) return document
   const [before, after] = [new URLSearchParams(from.search), new URLSearchParams(to.search)]

@@ -1,6 +1,6 @@
 /** The page's one way to the worker that holds the keys. */
 import { scriptUrl } from '../../../core/script_url.browser.ts'
-import { shared } from '../shared.ts'
+import { createShared } from '../shared.ts'
 import type { CommandName, FromWorker, Input, Returned, ToWorker } from './messages.ts'
 import { addNotice } from './notices.ts'
 import type { AccountState, Failure, Progress } from './reports.ts'
@@ -29,7 +29,7 @@ type Pending = {
 const pending = new Map<number, Pending>()
 let lastId = 0
 /** The account's state. Null until the worker reports it. */
-export const accountState = shared<AccountState | null>(null)
+export const accountState = createShared<AccountState | null>(null)
 let worker: Worker | undefined
 
 /** @throws AskError */

@@ -9,14 +9,14 @@ export function callFailure(error: unknown): Failure | null {
     const { code, message, fields, requestId } = error
     return { code, message, fields, requestId }
   }
-  if (error instanceof AnswerError) return failed('unusable_answer', error)
-  if (error instanceof ClocksDiffer) return failed('clocks_differ', error)
-  if (error instanceof LostAnswer) return failed('lost_answer', error)
+  if (error instanceof AnswerError) return toFailure('unusable_answer', error)
+  if (error instanceof ClocksDiffer) return toFailure('clocks_differ', error)
+  if (error instanceof LostAnswer) return toFailure('lost_answer', error)
   // fetch throws a TypeError if the server does not answer.
-  if (error instanceof TypeError) return failed('unreachable', error)
+  if (error instanceof TypeError) return toFailure('unreachable', error)
   return null
 }
 
-function failed(code: string, { message }: Error): Failure {
+function toFailure(code: string, { message }: Error): Failure {
   return { code, message, fields: [], requestId: null }
 }

@@ -6,13 +6,13 @@
 import type { Api } from '../../../client/http/api.ts'
 import {
   type ChangedName,
-  changedName,
-  hiddenWorkspaces,
+  createKnownNames,
+  findChangedName,
+  findTakenName,
   type KnownNames,
-  knownNames,
+  listHiddenWorkspaces,
   type Named,
   type NameList,
-  takenName,
 } from '../../../client/known_names.ts'
 import { isJoined, type WorkspaceEntry } from '../../../client/workspaces.ts'
 import type { Endpoint } from '../../../http/endpoint.ts'
@@ -42,7 +42,7 @@ export class SeenNames {
   ) {
     this.#owner = owner
     this.#notify = notify
-    this.#known = knownNames({
+    this.#known = createKnownNames({
       read: () => names.of(owner() ?? '') ?? {},
       change: (act) => {
         const id = owner()
@@ -89,13 +89,13 @@ export class SeenNames {
   }
 
   /** The user renamed it. */
-  renamed({ id, name }: Named): void {
+  recordRename({ id, name }: Named): void {
     const list = this.#workspaces()
     this.#known.accept(list, name, [id, ...this.#known.idsOf(list, name)])
   }
 
-  hidden(shown: readonly WorkspaceEntry[]): Named[] {
-    return hiddenWorkspaces(this.#known, this.#workspaces(), shown.filter(isJoined))
+  listHiddenWorkspaces(shown: readonly WorkspaceEntry[]): Named[] {
+    return listHiddenWorkspaces(this.#known, this.#workspaces(), shown.filter(isJoined))
   }
 
   /** Pins the name to this ID alone. */
@@ -123,7 +123,7 @@ export class SeenNames {
   #learn(list: NameList, kind: string, listed: readonly Named[]): void {
     this.#known.learn(list, listed)
     for (const each of listed) {
-      const fault = changedName(this.#known, list, each, `the ${kind} ${each.name}`)
+      const fault = findChangedName(this.#known, list, each, `the ${kind} ${each.name}`)
       if (!fault) this.#changed.delete(each.id)
       else if (!this.#changed.has(each.id)) {
         this.#changed.set(each.id, fault)
@@ -134,7 +134,7 @@ export class SeenNames {
 
   /** @throws ChangedName if the name or ID is pinned to something else */
   #note(list: NameList, made: Named): void {
-    const fault = takenName(this.#known, list, made)
+    const fault = findTakenName(this.#known, list, made)
     if (fault && fault.before.length === 0) throw fault
     // The user has just chosen this name. Agents in several projects may share a name.
     const before = list.startsWith('agents') ? this.#known.idsOf(list, made.name) : []

@@ -83,7 +83,7 @@ const calls = {
       ...{ name: nameOf(given), type: 'private', bytes, extractable },
       usages: usages.filter((usage) => usage !== 'verify'),
     })
-    return { privateKey, publicKey: publicHalf(privateKey) }
+    return { privateKey, publicKey: toPublicKey(privateKey) }
   },
   importKey: (
     format: string,
@@ -94,18 +94,18 @@ const calls = {
   ) => {
     const isPrivate = format === 'pkcs8'
     const bytes = Uint8Array.from(isPrivate ? data.subarray(PKCS8_PREFIX_BYTES) : data)
-    if (!(isPrivate || format === 'raw') || bytes.length !== KEY_BYTES) throw unusable()
+    if (!(isPrivate || format === 'raw') || bytes.length !== KEY_BYTES) throw buildUnusableError()
     const type = isPrivate ? 'private' : 'public'
     return new CurveKey({ name: nameOf(given), type, bytes, extractable, usages })
   },
   exportKey: (format: string, key: CurveKey) => {
-    if (!key.extractable) throw unusable('InvalidAccessError')
+    if (!key.extractable) throw buildUnusableError('InvalidAccessError')
     if (format === 'raw' && key.type === 'public') return CurveKey.bytesOf(key).slice().buffer
-    if (format !== 'jwk') throw unusable()
+    if (format !== 'jwk') throw buildUnusableError()
     const publicPart = { kty: 'OKP', crv: key.algorithm.name, x: toBase64Url(publicKeyOf(key)) }
     return key.type === 'public' ? publicPart : { ...publicPart, d: toBase64Url(privateKeyOf(key)) }
   },
-  getPublicKey: (key: CurveKey) => publicHalf(key),
+  getPublicKey: (key: CurveKey) => toPublicKey(key),
   deriveBits: ({ public: theirs }: { public: CurveKey }, key: CurveKey) =>
     // Throws for a point of low order, as the browser does.
     Uint8Array.from(x25519.getSharedSecret(privateKeyOf(key), CurveKey.bytesOf(theirs))).buffer,
@@ -115,7 +115,7 @@ const calls = {
     isSignature(CurveKey.bytesOf(key), Uint8Array.from(signature), Uint8Array.from(data)),
 }
 
-function publicHalf(key: CurveKey): CurveKey {
+function toPublicKey(key: CurveKey): CurveKey {
   const { name } = key.algorithm
   const usages: KeyUsage[] = name === 'Ed25519' ? ['verify'] : []
   return new CurveKey({ name, type: 'public', bytes: publicKeyOf(key), extractable: true, usages })
@@ -124,10 +124,10 @@ function publicHalf(key: CurveKey): CurveKey {
 /** Verifies without the cofactor (RFC 8032, section 5.1.7), like browsers. The library's own check accepts more. */
 function isSignature(publicKey: Bytes, signature: Bytes, data: Bytes): boolean {
   const r = signature.slice(0, KEY_BYTES)
-  const s = littleEndian(signature.subarray(KEY_BYTES))
+  const s = readLittleEndian(signature.subarray(KEY_BYTES))
   if (s >= Point.Fn.ORDER) return false
   try {
-    const hash = littleEndian(sha512(concat(r, publicKey, data))) % Point.Fn.ORDER
+    const hash = readLittleEndian(sha512(concat(r, publicKey, data))) % Point.Fn.ORDER
     const found = Point.BASE.multiplyUnsafe(s).subtract(
       Point.fromBytes(publicKey).multiplyUnsafe(hash),
     )
@@ -138,10 +138,10 @@ function isSignature(publicKey: Bytes, signature: Bytes, data: Bytes): boolean {
   }
 }
 
-function littleEndian(bytes: Uint8Array): bigint {
+function readLittleEndian(bytes: Uint8Array): bigint {
   return BigInt(`0x${bytes.toReversed().toHex()}`)
 }
 
-function unusable(name = 'DataError'): DOMException {
+function buildUnusableError(name = 'DataError'): DOMException {
   return new DOMException('this key cannot be used like this', name)
 }

@@ -1,8 +1,8 @@
 /** The worker's notices about workspaces, until the user dismisses them or the keys lock. */
-import { shared } from '../shared.ts'
+import { createShared } from '../shared.ts'
 import type { WorkspaceNotice } from './reports.ts'
 
-const notices = shared<readonly WorkspaceNotice[]>([])
+const notices = createShared<readonly WorkspaceNotice[]>([])
 export const useNotices = notices.useValue
 
 /** Null removes all notices. */

@@ -4,7 +4,7 @@
  */
 import type { AccountKeys } from '../../../client/account/account_keys.ts'
 import { utf8 } from '../../../core/crypto/encoding.ts'
-import { randomBytes } from '../../../core/crypto/random.ts'
+import { generateRandomBytes } from '../../../core/crypto/random.ts'
 import { getPublicKey } from '../../../features/accounts/contract.ts'
 import { identityOf, requireKeyProof } from '../../../sigchain/index.ts'
 import { Refused } from './failure.ts'
@@ -69,7 +69,7 @@ async function remember(
     'encrypt',
     'decrypt',
   ])
-  const nonce = randomBytes(12)
+  const nonce = generateRandomBytes(12)
   const seen = Date.now()
   const until = seen + hours * HOUR_MS
   const sealed = await crypto.subtle.encrypt(parameters(nonce, { userId, email }, until), key, seed)

@@ -2,20 +2,20 @@
  * A verified request as the page shows it: all that will be sent, with names of secrets and never their values. Texts
  * from agents have no control characters, and nothing that changes the reading order.
  */
-import { longestWindow } from '../../../client/approvals/release.ts'
+import { findLongestWindow } from '../../../client/approvals/release.ts'
 import type { VerifiedRequest } from '../../../client/approvals/verify.ts'
 import { comparePlaces } from '../../../core/crypto/approval/call.ts'
 import { policyPathMatches } from '../../../core/policy/path.ts'
 import { printable, printableLines } from '../../../core/printable.ts'
 import { isReleasePath } from '../../../sigchain/index.ts'
 
-export type ShownRequest = ReturnType<typeof shownRequest>
+export type ShownRequest = ReturnType<typeof toShownRequest>
 
 /** Host and path are ASCII, as they are sent; queries are decoded. */
 /** Names by ID. Agent names come from the agent list, where pinned names are checked, and not from the request. */
 export type ShownNames = Record<'projects' | 'agents', ReadonlyMap<string, string>>
 
-export function shownRequest(request: VerifiedRequest, { projects, agents }: ShownNames) {
+export function toShownRequest(request: VerifiedRequest, { projects, agents }: ShownNames) {
   const { approval, call, reason, grant, held } = request
   const { origin, pathname, searchParams } = new URL(call.target_url)
   return {
@@ -39,7 +39,7 @@ export function shownRequest(request: VerifiedRequest, { projects, agents }: Sho
     needsAdmin: held.some(({ by }) => by === 'admin'),
     /** Whether this call can be allowed alone: a stream may send anything, so only a window releases it. */
     isSingle: call.body_sha256 !== null,
-    mostSeconds: longestWindow(held),
+    mostSeconds: findLongestWindow(held),
     prefixes: windowPrefixes(pathname),
     requestedAt: approval.requested_at,
     expiresAt: approval.expires_at,

@@ -15,7 +15,7 @@ export type TokensOwner = { workspaceId: string } & TokenOwner
 
 export type Token = Awaited<ReturnType<typeof listTokensOf>>[number]
 
-export async function activeToken(place: WorkspacePlace, owner: TokenOwner, tokenId: string) {
+export async function findActiveToken(place: WorkspacePlace, owner: TokenOwner, tokenId: string) {
   const found = (await listTokensOf(place, owner)).find(({ id }) => id === tokenId)
   if (found?.status !== 'active') throw new Refused('not_found')
   return found
@@ -88,15 +88,15 @@ export async function tokensInScope(
 }
 
 /** Revokes tokens, or deletes their owner. `isUnsigned` is true if the server stored no signed link for that. */
-export async function ending(
+export async function endTokens(
   session: UnlockedSession,
   workspaceId: string,
   act: (ending: TokenEnding) => Promise<unknown>,
 ) {
   let isUnsigned = false
-  const unsigned = () => {
+  const reportUnsigned = () => {
     isUnsigned = true
   }
-  await act({ ...(await placeIn(session, workspaceId)), unsigned })
+  await act({ ...(await placeIn(session, workspaceId)), unsigned: reportUnsigned })
   return { isUnsigned }
 }

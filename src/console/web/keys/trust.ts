@@ -1,10 +1,14 @@
 /** The worker's pins of workspaces, and its notices about changes. */
 import type { AccountKeys } from '../../../client/account/account_keys.ts'
 import type { Api } from '../../../client/http/api.ts'
-import { knownChains } from '../../../client/signed/known_chains.ts'
+import { createKnownChains } from '../../../client/signed/known_chains.ts'
 import { linksInWords } from '../../../client/signed/link_in_words.ts'
 import { chainsOf, hashInGroups, type Trust } from '../../../client/signed/trust.ts'
-import { keyFingerprint, knownKeyOf, knownWorkspaceKeys } from '../../../client/workspace_key.ts'
+import {
+  createKnownWorkspaceKeys,
+  keyFingerprint,
+  knownKeyOf,
+} from '../../../client/workspace_key.ts'
 import { identityOf } from '../../../sigchain/index.ts'
 import { Refused } from './failure.ts'
 import type { BrowserMemory } from './memory.ts'
@@ -27,29 +31,29 @@ export function trustOf(
 ): Trust {
   const { workspaceKeys: kept } = memory
   const keyOf = (workspaceId: string) => `${userId} ${workspaceId}`
-  const workspaceKeys = knownWorkspaceKeys(
+  const workspaceKeys = createKnownWorkspaceKeys(
     { of: (id) => kept.of(keyOf(id)), put: (id, change) => kept.put(keyOf(id), change) },
-    ({ epoch, ...workspace }) => notify({ ...about(workspace), kind: 'rekeyed', epoch }),
+    ({ epoch, ...workspace }) => notify({ ...describePerson(workspace), kind: 'rekeyed', epoch }),
   )
-  const chains = chainsOf(api, knownChains(memory.chains), {
+  const chains = chainsOf(api, createKnownChains(memory.chains), {
     met: (workspace, first) =>
-      notify({ ...about(workspace), kind: 'met', fingerprint: hashInGroups(first) }),
-    rekeyed: (workspace, epoch) => notify({ ...about(workspace), kind: 'rekeyed', epoch }),
+      notify({ ...describePerson(workspace), kind: 'met', fingerprint: hashInGroups(first) }),
+    rekeyed: (workspace, epoch) => notify({ ...describePerson(workspace), kind: 'rekeyed', epoch }),
     went: (workspace, links, before, seq) => {
       const described = linksInWords(links, before)
       const changes = described.filter((each, at) => {
         return each.seq > seq && ABOUT_PEOPLE.has(links[at]?.type ?? '')
       })
-      if (changes.length > 0) notify({ ...about(workspace), kind: 'people', changes })
+      if (changes.length > 0) notify({ ...describePerson(workspace), kind: 'people', changes })
     },
   })
   const onPlainWorkspace: Trust['onPlainWorkspace'] = async (workspace) => {
     const fingerprint = await keyFingerprint(knownKeyOf(workspace))
-    notify({ ...about(workspace), kind: 'plain', fingerprint })
+    notify({ ...describePerson(workspace), kind: 'plain', fingerprint })
   }
   return { chains, workspaceKeys, onPlainWorkspace }
 }
 
-function about({ id, name }: { id: string; name: string }) {
+function describePerson({ id, name }: { id: string; name: string }) {
   return { workspaceId: id, workspace: name }
 }

@@ -3,7 +3,7 @@ const KEY = 'theme'
 export const themes = ['system', 'light', 'dark'] as const
 export type Theme = (typeof themes)[number]
 
-export function chosenTheme(): Theme {
+export function readChosenTheme(): Theme {
   const stored = localStorage.getItem(KEY)
   return themes.find((theme) => theme === stored) ?? 'system'
 }
@@ -14,7 +14,7 @@ export function chooseTheme(theme: Theme): void {
 }
 
 export function applyTheme(): void {
-  const theme = chosenTheme()
+  const theme = readChosenTheme()
   if (theme === 'system') delete document.documentElement.dataset.theme
   else document.documentElement.dataset.theme = theme
 }

@@ -21,7 +21,7 @@ export const hasPasskeys = () => typeof PublicKeyCredential === 'function'
 /** @throws AskError `passkey_stopped`, `passkey_present`, `passkey_failed` */
 export async function createPasskey(begun: Returned<'passkeys.begin'>): Promise<Created> {
   const { challenge, rp_id, user_handle, exclude, email, prf } = begun
-  const made = await explained(
+  const made = await explainCeremony(
     startRegistration({
       optionsJSON: {
         challenge,
@@ -32,7 +32,7 @@ export async function createPasskey(begun: Returned<'passkeys.begin'>): Promise<
         authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
         attestation: 'none',
         timeout: TIMEOUT_MS,
-        extensions: evaluating(prf),
+        extensions: toPrfInput(prf),
       },
     }),
   )
@@ -56,7 +56,7 @@ export async function getPasskey(
   { challenge, rp_id, prf }: Asked,
   known: readonly Known[] = [],
 ): Promise<Used> {
-  const used = await explained(
+  const used = await explainCeremony(
     startAuthentication({
       optionsJSON: {
         challenge,
@@ -64,7 +64,7 @@ export async function getPasskey(
         allowCredentials: known.map(descriptorOf),
         userVerification: 'required',
         timeout: TIMEOUT_MS,
-        extensions: evaluating(prf),
+        extensions: toPrfInput(prf),
       },
     }),
   )
@@ -91,7 +91,7 @@ function descriptorOf({ credential_id: id, transports }: Known) {
   return { id, type: 'public-key' as const, transports: transports as AuthenticatorTransport[] }
 }
 
-const evaluating = (first: Asked['prf']) => ({ prf: { eval: { first } } })
+const toPrfInput = (first: Asked['prf']) => ({ prf: { eval: { first } } })
 
 type Results = Awaited<ReturnType<typeof startRegistration>>['clientExtensionResults']
 
@@ -107,7 +107,7 @@ const CODES: Record<string, string> = {
   InvalidStateError: 'passkey_present',
 }
 
-async function explained<T>(ceremony: Promise<T>): Promise<T> {
+async function explainCeremony<T>(ceremony: Promise<T>): Promise<T> {
   try {
     return await ceremony
   } catch (error) {

@@ -80,7 +80,7 @@ const IGNORED = new Set([
 const IGNORED_PREFIXES = ['x-stainless-']
 
 /** The headers that an approval covers: in lower case, sorted, without those that vary between attempts. */
-export function coveredHeaders(headers: Readonly<Record<string, string>>): [string, string][] {
+export function listCoveredHeaders(headers: Readonly<Record<string, string>>): [string, string][] {
   return Object.entries(headers)
     .map(([name, value]): [string, string] => [name.toLowerCase(), value])
     .filter((header) => !isIgnored(header))

@@ -6,7 +6,7 @@ import canonicalize from 'canonicalize'
 import { z } from 'zod'
 import { type Bytes, concat, fromUtf8, lp, utf8, uuidToBytes } from '../encoding.ts'
 import { hkdf, NONCE_BYTES, openGcm, sealGcm, TAG_BYTES } from '../primitives.ts'
-import { randomBytes } from '../random.ts'
+import { generateRandomBytes } from '../random.ts'
 import { approvalCall } from './call.ts'
 
 const VERSION = 1
@@ -37,7 +37,7 @@ export function sealDetails(
   workspaceId: string,
   approvalId: string,
   details: ApprovalDetails,
-  nonce: Uint8Array = randomBytes(NONCE_BYTES),
+  nonce: Uint8Array = generateRandomBytes(NONCE_BYTES),
 ): Bytes {
   const text = canonicalize(details)
   if (text === undefined) throw new TypeError('the details are not JSON')

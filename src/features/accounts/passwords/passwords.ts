@@ -32,7 +32,7 @@ export type Passwords = {
 export function openPasswords(pepper: Pepper, cost: PasswordCost): Passwords {
   const turnstile = new Semaphore({ width: WIDTH, queue: QUEUE })
   const [currentKey] = pepper.keyIds
-  const unmatchable = { slow: unmatchableHash(cost), keyId: currentKey }
+  const unmatchable = { slow: buildUnmatchableHash(cost), keyId: currentKey }
   const algorithm = { algorithm: 'argon2id', ...cost } as const
   return {
     hash: (userId, password) =>
@@ -59,7 +59,7 @@ function partsOf(hash: string | null): { slow: string; keyId: string } | null {
 }
 
 /** A hash of nothing, in the form and with the cost of a real one. */
-function unmatchableHash({ memoryCost, timeCost }: PasswordCost): string {
+function buildUnmatchableHash({ memoryCost, timeCost }: PasswordCost): string {
   const part = () => randomBytes(32).toString('base64').replaceAll('=', '')
   return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=1$${part()}$${part()}`
 }

@@ -44,17 +44,17 @@ export class PasswordThrottle {
 
   async #count<T>(key: string, check: () => Promise<T | null>): Promise<T | null> {
     await this.#waits.check(key)
-    const found = await this.#decided(key, check)
-    if (found === null) await this.#waits.failed(key)
-    else await this.#waits.succeeded(key)
+    const found = await this.#decideThrottled(key, check)
+    if (found === null) await this.#waits.recordFailure(key)
+    else await this.#waits.recordSuccess(key)
     return found
   }
 
-  async #decided<T>(key: string, check: () => Promise<T | null>): Promise<T | null> {
+  async #decideThrottled<T>(key: string, check: () => Promise<T | null>): Promise<T | null> {
     try {
       return await check()
     } catch (error) {
-      await this.#waits.undecided(key)
+      await this.#waits.releaseAttempt(key)
       throw error
     }
   }

@@ -7,7 +7,7 @@ import {
   type ApprovalCall,
   approvalCall,
   comparePlaces,
-  coveredHeaders,
+  listCoveredHeaders,
 } from '../../../../src/core/crypto/approval/call.ts'
 import { openDetails, sealDetails } from '../../../../src/core/crypto/approval/details.ts'
 import { callDigest } from '../../../../src/core/crypto/approval/digest.ts'
@@ -81,7 +81,7 @@ test('headers are in lower case and sorted, without those that vary between atte
     'X-Client-Request-Id': '1',
     'X-Stainless': 'kept',
   }
-  expect(coveredHeaders(headers)).toEqual([
+  expect(listCoveredHeaders(headers)).toEqual([
     ['authorization', 'Bearer SVC_SECRET_KEY'],
     ['content-type', 'application/json'],
     ['x-service-account', 'acct'],
@@ -91,7 +91,7 @@ test('headers are in lower case and sorted, without those that vary between atte
 
 test('headers that vary between attempts are covered if a placeholder is in them', () => {
   const headers = { Baggage: 'a=SVC_SECRET_KEY', 'X-Request-Id': 'SVC_SECRET_KEY', Date: 'today' }
-  expect(coveredHeaders(headers)).toEqual([
+  expect(listCoveredHeaders(headers)).toEqual([
     ['baggage', 'a=SVC_SECRET_KEY'],
     ['x-request-id', 'SVC_SECRET_KEY'],
   ])

@@ -78,7 +78,7 @@ function Content({ things, workspaceId, recent }: ContentProps) {
     const commands = paletteCommands()
     const shown =
       parts.length === 0
-        ? openingGroups(recents, commands)
+        ? buildOpeningGroups(recents, commands)
         : [...findThings(all, parts), ...findCommands(commands, parts)]
     return shown.filter(({ entries }) => entries.length > 0)
   }, [query, all, recents])
@@ -174,7 +174,7 @@ function useRecentEntries(recent: readonly RecentPlace[]): PaletteEntry[] {
   )
 }
 
-function openingGroups(
+function buildOpeningGroups(
   recents: readonly PaletteEntry[],
   commands: readonly PaletteCommand[],
 ): PaletteGroup[] {

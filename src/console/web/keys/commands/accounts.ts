@@ -2,7 +2,7 @@
 import { unwrapKeys } from '../../../../client/account/account_keys.ts'
 import { authKey, userKey } from '../../../../client/account/keys.ts'
 import { signUp } from '../../../../client/account/log_in.ts'
-import { inSentences, weaknessOf } from '../../../../client/account/password_strength.ts'
+import { formatWeakness, weaknessOf } from '../../../../client/account/password_strength.ts'
 import { recoverByKey } from '../../../../client/account/recovery.ts'
 import { masterKeyOf } from '../../../../client/actions/credentials.ts'
 import { openApi } from '../../../../client/http/api.ts'
@@ -78,7 +78,7 @@ async function instance(_: UnlockedSession, __: null) {
 /** Why a password is too weak, or null if it is strong. */
 async function weakness(_: UnlockedSession, { email, password }: Credentials) {
   const found = await weaknessOf(password, [email])
-  return found && inSentences(found)
+  return found && formatWeakness(found)
 }
 
 /**

@@ -4,7 +4,7 @@ import {
   callsAllowedBy,
   disallowHost,
   hostUses,
-  knownHosts,
+  listKnownHosts,
   readAllowlist,
 } from '../../../../client/actions/allowlist.ts'
 import { getUsage } from '../../../../features/usage/contract.ts'
@@ -40,7 +40,7 @@ async function remove(session: UnlockedSession, { workspaceId, domain }: Of & { 
 
 /** Calls of the last 7 days that no other entry allows. */
 async function calls(session: UnlockedSession, { workspaceId, domain }: Of & { domain: string }) {
-  const others = await knownHosts(await placeIn(session, workspaceId))
+  const others = await listKnownHosts(await placeIn(session, workspaceId))
   const found = await callsAllowedBy(session.api, workspaceId, domain, others)
   if (found === null) throw new Refused('not_found')
   return found

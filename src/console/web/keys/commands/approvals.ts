@@ -4,21 +4,21 @@
  */
 import {
   denyApprovalRequest,
+  fetchApprovals,
   type ListedApproval,
-  listedApprovals,
   revokeApprovalRelease,
 } from '../../../../client/actions/approvals.ts'
 import { isNotFound } from '../../../../client/actions/end_tokens.ts'
 import { readProposals } from '../../../../client/actions/proposals.ts'
 import {
-  longestWindow,
+  findLongestWindow,
   type ReleaseWindow,
   releaseRequest,
 } from '../../../../client/approvals/release.ts'
 import {
+  readVerifiedRequest,
   UnverifiedRequest,
   type VerifiedRequest,
-  verifiedRequest,
 } from '../../../../client/approvals/verify.ts'
 import { ChangedName } from '../../../../client/known_names.ts'
 import type { WorkspacePlace } from '../../../../client/workspace.ts'
@@ -31,13 +31,13 @@ import { placeIn } from '../places.ts'
 import {
   type ShownNames,
   type ShownRequest,
-  shownRequest,
+  toShownRequest,
   windowPrefixes,
 } from '../shown_request.ts'
 import { projectNamesOf } from '../tokens.ts'
 import type { UnlockedSession } from '../unlocked_session.ts'
 
-export const approvalsCommands = { waiting, allow, status, deny, revoke }
+export const approvalsCommands = { waiting: listWaiting, allow, status, deny, revoke }
 
 type Of = { workspaceId: string }
 type OfRequest = Of & { id: string }
@@ -50,16 +50,16 @@ const AT_ONCE = 8
 const FRESH_MS = 30_000
 
 /** Oldest requests first, so that a new request moves no other. */
-async function waiting(session: UnlockedSession, { workspaceId }: Of) {
+async function listWaiting(session: UnlockedSession, { workspaceId }: Of) {
   const place = serverPlace(session, workspaceId)
   const [approvals, proposals] = await Promise.all([
-    listedApprovals(place, ['pending', 'released']),
+    fetchApprovals(place, ['pending', 'released']),
     readProposals(place, 'open'),
   ])
   const pending = approvals.filter(({ status: found }) => found === 'pending').reverse()
   const isEmpty = approvals.length + proposals.length === 0
   const names = isEmpty ? NO_NAMES : await namesIn(session, workspaceId)
-  const checked = await checkedRequests(session, workspaceId, pending.slice(0, MAX_SHOWN), names)
+  const checked = await checkRequests(session, workspaceId, pending.slice(0, MAX_SHOWN), names)
   return {
     requests: checked.filter((request) => request !== null && request !== ENDED),
     hidden: checked.filter((request) => request === null).length,
@@ -82,7 +82,7 @@ function releasedOf(approval: ListedApproval, { agents }: ShownNames) {
   const window = scope && { methods: scope.methods, host: scope.host, prefix: scope.path_prefix }
   return {
     id,
-    agent: printable(listedAgent(approval, agents)),
+    agent: printable(toListedAgent(approval, agents)),
     ...{ method, host, window },
     secrets: secrets.map(({ key }) => key),
     expiresAt: expires_at,
@@ -96,7 +96,7 @@ function proposedOf(
   const { id, reason, hosts, secrets } = proposal
   return {
     id,
-    agent: printable(listedAgent(proposal, agents)),
+    agent: printable(toListedAgent(proposal, agents)),
     reason: printable(reason),
     hosts,
     secrets: secrets.map(({ key, description }) => ({
@@ -107,7 +107,7 @@ function proposedOf(
 }
 
 /** A row that is not signed names its agent by ID too. Its name comes from the checked list of agents. */
-function listedAgent(
+function toListedAgent(
   { agent, registration_id: id }: { agent: string; registration_id: string | null },
   agents: ShownNames['agents'],
 ): string {
@@ -132,7 +132,7 @@ type Checked = { at: number; request: Check }
 /** Verified requests, by the session's chains and the request's ID. */
 const checks = new WeakMap<object, Map<string, Checked>>()
 
-async function checkedRequests(
+async function checkRequests(
   session: UnlockedSession,
   workspaceId: string,
   pending: readonly ListedApproval[],
@@ -147,7 +147,7 @@ async function checkedRequests(
     for (let from = 0; from < due.length; from += AT_ONCE)
       await Promise.all(
         due.slice(from, from + AT_ONCE).map(async ({ id }) => {
-          const request = await checkedRequest(session, place, id, names)
+          const request = await checkRequest(session, place, id, names)
           known.set(id, { at: Date.now(), request })
         }),
       )
@@ -162,14 +162,14 @@ function checksOf(session: UnlockedSession): Map<string, Checked> {
   return known
 }
 
-async function checkedRequest(
+async function checkRequest(
   session: UnlockedSession,
   place: WorkspacePlace,
   id: string,
   names: ShownNames,
 ): Promise<Check> {
   try {
-    return shownRequest(await requestOf(session, place, id), names)
+    return toShownRequest(await requestOf(session, place, id), names)
   } catch (error) {
     if (isNotFound(error)) return ENDED
     if (error instanceof UnverifiedRequest || error instanceof ChangedName) return null
@@ -179,7 +179,7 @@ async function checkedRequest(
 
 /** A verified request of an agent whose pinned name did not change. @throws UnverifiedRequest, ChangedName, ApiError */
 async function requestOf(session: UnlockedSession, place: WorkspacePlace, id: string) {
-  const request = await verifiedRequest(place, id)
+  const request = await readVerifiedRequest(place, id)
   session.names.demand(request.grant.agent_id ?? undefined)
   return request
 }
@@ -216,7 +216,7 @@ function windowOf(request: VerifiedRequest, window: Window): ReleaseWindow {
   const prefixes = windowPrefixes(new URL(call.target_url).pathname)
   const methods = callMethods.filter((known) => window.methods.includes(known))
   const includesCall = methods.some((method) => method === call.method) && prefixes.includes(prefix)
-  if (!includesCall || methods.length < window.methods.length || seconds > longestWindow(held))
+  if (!includesCall || methods.length < window.methods.length || seconds > findLongestWindow(held))
     throw new Refused('conflict')
   return { host: new URL(call.target_url).host, methods, path_prefix: prefix, seconds }
 }

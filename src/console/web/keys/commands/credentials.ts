@@ -18,7 +18,7 @@ export const credentialsCommands = {
   endSessions,
   fingerprint,
   changePassword,
-  newRecoveryKey,
+  newRecoveryKey: createRecoveryKey,
   deleteAccount,
 }
 
@@ -48,7 +48,7 @@ async function changePassword(
 }
 
 /** Returns the new key, which is shown once. @throws ApiError `validation_error` for a wrong password */
-async function newRecoveryKey(session: UnlockedSession, { current }: { current: string }) {
+async function createRecoveryKey(session: UnlockedSession, { current }: { current: string }) {
   return { recoveryKey: await renewRecoveryKey(holderOf(session), current) }
 }
 

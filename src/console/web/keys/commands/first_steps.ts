@@ -23,7 +23,7 @@ async function progress(session: UnlockedSession, { workspaceId }: Of) {
     allowlistCommands.list(session, { workspaceId }),
   ])
   const [project] = projects
-  const environment = project ? await usedEnvironment(session, project.id) : ENVIRONMENT
+  const environment = project ? await chooseUsedEnvironment(session, project.id) : ENVIRONMENT
   const place = project && { workspaceId, projectId: project.id, environment }
   const stored = place ? await secretsCommands.list(session, place) : []
   return {
@@ -35,7 +35,10 @@ async function progress(session: UnlockedSession, { workspaceId }: Of) {
 }
 
 /** The usual environment if it has secrets, otherwise the first environment with secrets. */
-async function usedEnvironment({ api }: UnlockedSession, project_id: string): Promise<string> {
+async function chooseUsedEnvironment(
+  { api }: UnlockedSession,
+  project_id: string,
+): Promise<string> {
   const { environments } = await api.call(listEnvironments, { params: { project_id } })
   const filled = Object.entries(environments).flatMap(([name, { secret_count }]) =>
     secret_count > 0 ? name : [],

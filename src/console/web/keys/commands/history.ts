@@ -10,7 +10,7 @@ import { placeIn, workspaceOf, workspacesOf } from '../places.ts'
 import type { Progress } from '../reports.ts'
 import type { UnlockedSession } from '../unlocked_session.ts'
 
-export const historyCommands = { read, seen, verify }
+export const historyCommands = { read, seen: listReaders, verify }
 
 type In = { workspaceId: string }
 
@@ -21,7 +21,7 @@ async function read(session: UnlockedSession, { workspaceId }: In) {
   const { chains } = found
   if (!chains) return null
   try {
-    const chain = await chains.continued(found)
+    const chain = await chains.readNewerLinks(found)
     const hashes = [...chain.positions.keys()]
     const described = linksInWords(await chains.history(found))
     const links = described.map((each, at) => ({ ...each, hash: hashes[at] ?? '' }))
@@ -34,7 +34,7 @@ async function read(session: UnlockedSession, { workspaceId }: In) {
 }
 
 /** Lists who could read the secrets of one environment, or of all. @throws UntrustedChain, Refused `not_signed` */
-async function seen(
+async function listReaders(
   session: UnlockedSession,
   { workspaceId, environment }: In & { environment: string | null },
 ) {

@@ -1,14 +1,14 @@
 /** Refused calls: the hosts that wait for a user, and the one change that lets a call through. */
-import { knownHosts } from '../../../../client/actions/allowlist.ts'
-import { giveKeys, isWithin, lackingKeys } from '../../../../client/actions/grant.ts'
+import { listKnownHosts } from '../../../../client/actions/allowlist.ts'
+import { findMissingKeys, giveKeys, isWithin } from '../../../../client/actions/grant.ts'
 import { readRefusedHosts } from '../../../../client/actions/refused_hosts.ts'
 import { uploadSecrets } from '../../../../client/actions/set_secrets.ts'
-import { provenValue } from '../../../../client/actions/stored_secrets.ts'
+import { readProvenValue } from '../../../../client/actions/stored_secrets.ts'
 import {
   type Allowing,
+  addPolicyEntry,
   allowingOf,
   type RefusedCall,
-  widened,
 } from '../../../../client/agents/allowing.ts'
 import { holderOf } from '../../../../client/agents/tokens.ts'
 import type { WorkspacePlace } from '../../../../client/workspace.ts'
@@ -17,18 +17,18 @@ import { getAgent } from '../../../../features/agents/contract.ts'
 import { Refused } from '../failure.ts'
 import { type HostNarrowing, limitFor } from '../host_limit.ts'
 import { environmentAt, placeIn } from '../places.ts'
-import { activeToken, projectNamesOf } from '../tokens.ts'
+import { findActiveToken, projectNamesOf } from '../tokens.ts'
 import type { UnlockedSession } from '../unlocked_session.ts'
 import { allowlistCommands } from './allowlist.ts'
 
-export const liveCommands = { refused, propose, allow }
+export const liveCommands = { refused: listRefusedHosts, propose, allow }
 
 type Of = { workspaceId: string }
 
 const REFUSED_SINCE = '24h'
 
 /** Hosts that were refused in the last 24 hours and are still not allowed. */
-async function refused(session: UnlockedSession, { workspaceId }: Of) {
+async function listRefusedHosts(session: UnlockedSession, { workspaceId }: Of) {
   return readRefusedHosts(await placeIn(session, workspaceId), REFUSED_SINCE)
 }
 type Proposed = {
@@ -57,14 +57,14 @@ async function propose(
   const change = allowingOf(call)
   if (change.kind === 'policy') {
     const { policy, version } = await secretOf(session, workspaceId, change)
-    const isDone = widened(policy, change) === policy
+    const isDone = addPolicyEntry(policy, change) === policy
     return { ...NOTHING, change, isDone, version, before: policy?.[change.rule] ?? null }
   }
   const place = await placeIn(session, workspaceId)
   if (change.kind === 'grant') return proposeGrant(session, place, change)
   if (change.kind === 'none') return { ...NOTHING, change }
   const chain = await place.workspace.newestChain()
-  const before = chain ? [...chain.allowlist] : await knownHosts(place)
+  const before = chain ? [...chain.allowlist] : await listKnownHosts(place)
   const isDone = before.includes(change.domain)
   const limits = await limitFor(session, workspaceId, call, change.domain).catch(() => null)
   return { ...NOTHING, ...limits, change, isDone, before, link: chain ? chain.seq + 1 : null }
@@ -91,7 +91,9 @@ async function allow(session: UnlockedSession, { workspaceId, change, version, n
   }
   if (change.kind === 'grant') await grant(session, workspaceId, change)
   if (change.kind === 'policy')
-    await setPolicy(session, workspaceId, change, version, (policy) => widened(policy, change))
+    await setPolicy(session, workspaceId, change, version, (policy) =>
+      addPolicyEntry(policy, change),
+    )
 }
 
 type OfSecret = { projectId: string; environment: string; secret: string }
@@ -103,7 +105,7 @@ async function secretOf(
   { projectId, environment, secret }: OfSecret,
 ) {
   const place = await environmentAt(session, { workspaceId, projectId, environment })
-  return { place, ...(await provenValue(place, secret)) }
+  return { place, ...(await readProvenValue(place, secret)) }
 }
 
 async function setPolicy(
@@ -129,7 +131,7 @@ type Granting = Extract<Allowing, { kind: 'grant' }>
 async function proposeGrant(session: UnlockedSession, place: WorkspacePlace, change: Granting) {
   const { agentId, tokenId, environment } = change
   const { workspace } = place
-  const token = await activeToken(place, { agentId }, tokenId)
+  const token = await findActiveToken(place, { agentId }, tokenId)
   const { scope } = await holderOf(workspace, token, { agentId })
   if (scope !== null && !isWithin(scope, change)) {
     return { ...NOTHING, change: { kind: 'none', why: 'scope' } as const }
@@ -140,7 +142,7 @@ async function proposeGrant(session: UnlockedSession, place: WorkspacePlace, cha
     session.api.call(getAgent, { params }),
   ])
   const project = projects.get(change.projectId) ?? change.projectId
-  const isDone = lackingKeys(workspace, token, [change]).length === 0
+  const isDone = findMissingKeys(workspace, token, [change]).length === 0
   return { ...NOTHING, change, isDone, to: { label: token.label, agent, project, environment } }
 }
 
@@ -150,6 +152,6 @@ async function grant(
   { agentId, tokenId, projectId, environment }: Granting,
 ) {
   const place = await placeIn(session, workspaceId)
-  const token = await activeToken(place, { agentId }, tokenId)
+  const token = await findActiveToken(place, { agentId }, tokenId)
   await giveKeys(place, { agentId }, token, [{ projectId, environment }])
 }

@@ -1,16 +1,16 @@
 /** Members of a workspace with their fingerprints, changes of members, and the rekey. */
 import { agentOf } from '../../../../client/actions/exposure.ts'
 import {
-  activeMembers,
   giveRole,
   type Invitee,
   invitePeople,
   isSamePerson,
+  listActiveMembers,
   readMembers,
   readPerson,
   removePerson,
 } from '../../../../client/actions/members.ts'
-import { endedByRekey, renewWorkspaceKey } from '../../../../client/actions/rekey.ts'
+import { listEndedByRekey, renewWorkspaceKey } from '../../../../client/actions/rekey.ts'
 import { tokensSignedBy } from '../../../../client/signed/kept_tokens.ts'
 import type { Role } from '../../../../core/grant.ts'
 import { identityFingerprint, isRekeyDue, Refusal } from '../../../../sigchain/index.ts'
@@ -23,7 +23,7 @@ export const membersCommands = {
   list,
   person,
   invite,
-  ending,
+  ending: listEndingTokens,
   changeRole,
   remove,
   rekeyEnds,
@@ -40,7 +40,7 @@ async function list(session: UnlockedSession, at: In) {
   const members = (await readMembers({ api: session.api, workspace: entry.open })).map(
     async (member) => {
       const { user_id, email, name, role, status } = member
-      const fingerprint = await identityFingerprint(member).catch(refusedAsNull)
+      const fingerprint = await identityFingerprint(member).catch(toNullIfRefused)
       const isOwn = user_id === own
       return { userId: user_id, email, name: name ?? '', role, status, fingerprint, isOwn }
     },
@@ -54,7 +54,7 @@ async function list(session: UnlockedSession, at: In) {
   }
 }
 
-function refusedAsNull(error: unknown): null {
+function toNullIfRefused(error: unknown): null {
   if (error instanceof Refusal) return null
   throw error
 }
@@ -63,11 +63,11 @@ function refusedAsNull(error: unknown): null {
 async function person(session: UnlockedSession, { email, ...at }: In & { email: string }) {
   const place = await placeIn(session, at.workspaceId)
   const chain = await place.workspace.chain()
-  const found = await provenPerson(session, email)
+  const found = await readProvenPerson(session, email)
   const member = chain?.members.get(found.user_id)
   if (member && !isSamePerson(found, member)) throw new Refused('unproven_key')
   if (chain !== null && found.signing_key === null) throw new Refused('no_signing_key_there')
-  const active = await activeMembers(place)
+  const active = await listActiveMembers(place)
   return {
     email: found.email,
     fingerprint: await identityFingerprint(found),
@@ -75,7 +75,7 @@ async function person(session: UnlockedSession, { email, ...at }: In & { email: 
   }
 }
 
-async function provenPerson(session: UnlockedSession, email: string): Promise<Invitee> {
+async function readProvenPerson(session: UnlockedSession, email: string): Promise<Invitee> {
   const found = await readPerson(session.api, email).catch((error: unknown) => {
     if (error instanceof Refusal) throw new Refused('unproven_key')
     throw error
@@ -89,15 +89,21 @@ type Invitation = In & { email: string; role: Role; fingerprint: string }
 /** Invites only the keys whose fingerprint was compared. @throws Refused `other_fingerprint`, `no_account` */
 async function invite(session: UnlockedSession, { email, role, fingerprint, ...at }: Invitation) {
   const place = await placeIn(session, at.workspaceId)
-  const [found, active] = await Promise.all([provenPerson(session, email), activeMembers(place)])
+  const [found, active] = await Promise.all([
+    readProvenPerson(session, email),
+    listActiveMembers(place),
+  ])
   if ((await identityFingerprint(found)) !== fingerprint) throw new Refused('other_fingerprint')
   const [outcome] = await invitePeople(place, [found], role, active)
   return outcome?.status ?? 'already_member'
 }
 
 /** Tokens that end when a member can no longer sign. `left` has tokens that already fail to verify. */
-async function ending(session: UnlockedSession, { userId, ...at }: In & { userId: string }) {
-  const { held: found, left } = await signedBy(session, at, userId)
+async function listEndingTokens(
+  session: UnlockedSession,
+  { userId, ...at }: In & { userId: string },
+) {
+  const { held: found, left } = await listTokensSignedBy(session, at, userId)
   const tokens = found.map(({ token, grant, places }) => ({
     id: token.id,
     agent: agentOf(token, grant),
@@ -109,7 +115,7 @@ async function ending(session: UnlockedSession, { userId, ...at }: In & { userId
 }
 
 /** Only owners and admins sign tokens. Members who leave cannot keep their own tokens. */
-async function signedBy(session: UnlockedSession, at: In, userId: string) {
+async function listTokensSignedBy(session: UnlockedSession, at: In, userId: string) {
   const chain = await (await placeIn(session, at.workspaceId)).workspace.chain()
   const role = chain?.members.get(userId)?.role
   const signs = role === 'owner' || role === 'admin'
@@ -121,7 +127,7 @@ type Change = In & { userId: string; keep: readonly string[] }
 
 async function keptOf(session: UnlockedSession, { keep, userId, ...at }: Change) {
   if (keep.length === 0) return []
-  const { held: found } = await signedBy(session, at, userId)
+  const { held: found } = await listTokensSignedBy(session, at, userId)
   return found.filter(({ token }) => keep.includes(token.id))
 }
 
@@ -142,7 +148,7 @@ async function remove(session: UnlockedSession, change: Change) {
 
 /** Counts what a rekey ends permanently. */
 async function rekeyEnds(session: UnlockedSession, { workspaceId }: In) {
-  return endedByRekey(session.api, workspaceId)
+  return listEndedByRekey(session.api, workspaceId)
 }
 
 /** @throws Refused `not_signed`, ApiError `epoch_conflict` */
@@ -150,9 +156,9 @@ async function rekey(session: UnlockedSession, at: In, progress: (progress: Prog
   const place = await placeIn(session, at.workspaceId)
   // In an unsigned workspace, members' keys come from the server. Only the command line has pinned keys.
   if (place.workspace.chains === null) throw new Refused('not_signed')
-  const sealing = (done: number) => progress({ step: 'sealing', done })
-  sealing(0)
-  const { next, ...counts } = await renewWorkspaceKey(place, async () => {}, sealing)
+  const reportSealing = (done: number) => progress({ step: 'sealing', done })
+  reportSealing(0)
+  const { next, ...counts } = await renewWorkspaceKey(place, async () => {}, reportSealing)
   forgetWorkspaces(session)
   return { epoch: next.epoch, ...counts }
 }

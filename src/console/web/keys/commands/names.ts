@@ -3,7 +3,7 @@
 import { forgetWorkspaces, workspacesOf } from '../places.ts'
 import type { UnlockedSession } from '../unlocked_session.ts'
 
-export const namesCommands = { accept, hidden, forget }
+export const namesCommands = { accept, hidden: listHidden, forget }
 
 /** Pins the name to this ID. */
 async function accept(session: UnlockedSession, { id }: { id: string }) {
@@ -11,8 +11,8 @@ async function accept(session: UnlockedSession, { id }: { id: string }) {
   forgetWorkspaces(session)
 }
 
-async function hidden(session: UnlockedSession, _: null) {
-  return session.names.hidden(await workspacesOf(session))
+async function listHidden(session: UnlockedSession, _: null) {
+  return session.names.listHiddenWorkspaces(await workspacesOf(session))
 }
 
 /** Forgets a hidden workspace that the user left. */

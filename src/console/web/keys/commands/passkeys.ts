@@ -161,7 +161,7 @@ async function sealSeed(
   const { seed, publicKey, userId } = session.reader()
   try {
     if (seed === null) return null
-    const copy = { userId, credentialId: decoded(credentialId) }
+    const copy = { userId, credentialId: decodeBase64(credentialId) }
     // Await here, because the output is wiped below.
     return await wrapForPasskey(output, copy, seed, await identityBehind(seed, publicKey))
   } finally {
@@ -177,7 +177,7 @@ async function openSeed(
 ): Promise<AccountKeys | null> {
   try {
     if (wrapped === null || output === null || signing_key === null) return null
-    const copy = { userId, credentialId: decoded(credentialId) }
+    const copy = { userId, credentialId: decodeBase64(credentialId) }
     const opened = await unwrapByPasskey(output, copy, wrapped, { signing_key, public_key })
     if (!opened) return null
     const { privateKey, seed } = opened
@@ -188,6 +188,6 @@ async function openSeed(
   }
 }
 
-function decoded(text: string): Bytes {
+function decodeBase64(text: string): Bytes {
   return fromBase64Url(text) ?? new Uint8Array()
 }

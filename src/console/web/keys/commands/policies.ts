@@ -1,6 +1,6 @@
 /** Changes policies together with the stored values, and reads the calls and tokens that they affect. */
 import { uploadSecrets } from '../../../../client/actions/set_secrets.ts'
-import { provenValues } from '../../../../client/actions/stored_secrets.ts'
+import { readProvenValues } from '../../../../client/actions/stored_secrets.ts'
 import type { Policy } from '../../../../core/policy/policy.ts'
 import { summariseCalls } from '../../../../features/audit/contract.ts'
 import { environmentAt, type Place } from '../places.ts'
@@ -21,7 +21,7 @@ type Order = Place & {
 /** @throws Unproven, ApiError `conflict` */
 async function set(session: UnlockedSession, { change, versions, ...at }: Order) {
   const place = await environmentAt(session, at)
-  const known = await provenValues(place, Object.keys(versions))
+  const known = await readProvenValues(place, Object.keys(versions))
   const entries = [...known].map(([key, { value, policy }]) => {
     const fields = Object.entries({ ...policy, ...change }).filter(
       ([, field]) => field !== null && field !== undefined,

@@ -13,7 +13,7 @@ import {
 import { callFailure } from '../call_failure.ts'
 import { Refused } from '../failure.ts'
 import { type Place, workspaceOf } from '../places.ts'
-import { ending, environmentNames, projectNamesOf } from '../tokens.ts'
+import { endTokens, environmentNames, projectNamesOf } from '../tokens.ts'
 import type { UnlockedSession } from '../unlocked_session.ts'
 import { agentsCommands } from './agents/index.ts'
 
@@ -55,9 +55,11 @@ async function losses(session: UnlockedSession, { workspaceId, projectId }: Proj
   ])
   const owners = agents.filter((agent) => agent.projectId === projectId)
   const listed = await Promise.all([
-    agentsCommands.tokens(session, { workspaceId, projectId }).then((all) => ended(null, all)),
+    agentsCommands
+      .tokens(session, { workspaceId, projectId })
+      .then((all) => listEndedTokens(null, all)),
     ...owners.map(async ({ id, name }) =>
-      ended(name, await agentsCommands.tokens(session, { workspaceId, agentId: id })),
+      listEndedTokens(name, await agentsCommands.tokens(session, { workspaceId, agentId: id })),
     ),
   ])
   return {
@@ -71,7 +73,10 @@ async function losses(session: UnlockedSession, { workspaceId, projectId }: Proj
   }
 }
 
-function ended(agent: string | null, listed: Awaited<ReturnType<typeof agentsCommands.tokens>>) {
+function listEndedTokens(
+  agent: string | null,
+  listed: Awaited<ReturnType<typeof agentsCommands.tokens>>,
+) {
   return listed
     .filter(({ status }) => status === 'active')
     .map(({ label, environment }) => ({ agent, label, environment }))
@@ -79,7 +84,7 @@ function ended(agent: string | null, listed: Awaited<ReturnType<typeof agentsCom
 
 /** @throws Refused `unfinished`, ApiError, UntrustedChain */
 function remove(session: UnlockedSession, { workspaceId, projectId }: Project) {
-  return removing(
+  return runRemoval(
     session,
     { workspaceId, projectId },
     {
@@ -92,7 +97,7 @@ function remove(session: UnlockedSession, { workspaceId, projectId }: Project) {
 /** @throws Refused `unfinished`, ApiError, UntrustedChain */
 function removeOneEnvironment(session: UnlockedSession, { environment, ...project }: Place) {
   const { projectId } = project
-  return removing(session, project, {
+  return runRemoval(session, project, {
     act: (by) => removeEnvironment(by, { projectId, environment }),
     isThere: async () => (await environmentNames(session, projectId)).includes(environment),
   })
@@ -101,14 +106,14 @@ function removeOneEnvironment(session: UnlockedSession, { environment, ...projec
 type Removal = { act(by: TokenEnding): Promise<unknown>; isThere(): Promise<boolean> }
 
 /** `wasGone` is true if someone else deleted it first. */
-async function removing(
+async function runRemoval(
   session: UnlockedSession,
   { workspaceId, projectId }: Project,
   { act, isThere }: Removal,
 ) {
   session.names.demand(projectId)
   try {
-    return { wasGone: false, ...(await ending(session, workspaceId, act)) }
+    return { wasGone: false, ...(await endTokens(session, workspaceId, act)) }
   } catch (error) {
     // The last request may have succeeded, and earlier ones have.
     if (UNANSWERED.includes(callFailure(error)?.code ?? '')) throw new Refused('unfinished')

@@ -3,8 +3,8 @@ import {
   allowProposed,
   closeProposed,
   type ListedProposal,
-  missingHosts,
-  missingSecrets,
+  listMissingHosts,
+  listMissingSecrets,
   storeProposed,
 } from '../../../../client/actions/proposals.ts'
 import { environmentAt, type Place, placeIn } from '../places.ts'
@@ -20,7 +20,7 @@ async function hosts(
   session: UnlockedSession,
   { workspaceId, hosts }: Of & Pick<Proposed, 'hosts'>,
 ) {
-  return missingHosts(await placeIn(session, workspaceId), { hosts })
+  return listMissingHosts(await placeIn(session, workspaceId), { hosts })
 }
 
 /** Proposed secrets that the environment lacks. */
@@ -28,7 +28,9 @@ async function secrets(
   session: UnlockedSession,
   { secrets, ...at }: Place & Pick<Proposed, 'secrets'>,
 ) {
-  return (await missingSecrets(await environmentAt(session, at), { secrets })).map(({ key }) => key)
+  return (await listMissingSecrets(await environmentAt(session, at), { secrets })).map(
+    ({ key }) => key,
+  )
 }
 
 type Acceptance = Of & {

@@ -1,9 +1,9 @@
 /** Replaces the account's keys, for example after someone else may have copied them. */
 import { writeRecoveryKey } from '../../../../client/account/recovery.ts'
 import {
+  generateNextKeys,
   isTaken,
   type NextKeys,
-  newKeys,
   ownTokens,
   type Rotated,
   rotateKeys,
@@ -46,7 +46,7 @@ async function rotate(
   progress({ step: 'reading' })
   const { held: found, left } = await ownTokens(session.api, await openAll(session))
   const kept = found.filter(({ token }) => keep.includes(token.id))
-  const next = await newKeys()
+  const next = await generateNextKeys()
   const holder = { api: session.api, server: location.origin, email }
   progress({ step: 'sealing' })
   const work = rotateKeys(holder, current, next, () => openAll(session), kept)
@@ -85,7 +85,7 @@ async function openAll(session: UnlockedSession): Promise<OpenWorkspace[]> {
   forgetWorkspaces(session)
   const listed = await workspacesOf(session)
   // If the server hides a workspace, the old keys would stay valid in it.
-  if (session.names.hidden(listed).length > 0) throw new Refused('hidden_workspace')
+  if (session.names.listHiddenWorkspaces(listed).length > 0) throw new Refused('hidden_workspace')
   const entries = listed.filter(isJoined)
   return entries.map(({ shown, fault }) => {
     if (fault) throw fault

@@ -1,10 +1,10 @@
 /** Secrets. Lists have no values, and only `reveal` returns one. */
 
 import { compareEnvironments } from '../../../../client/actions/compare_environments.ts'
-import { openedValue, uploadSecrets } from '../../../../client/actions/set_secrets.ts'
-import { deleteStored, provenValues } from '../../../../client/actions/stored_secrets.ts'
+import { openStoredValue, uploadSecrets } from '../../../../client/actions/set_secrets.ts'
+import { deleteStored, readProvenValues } from '../../../../client/actions/stored_secrets.ts'
 import { readSecret, readSecrets } from '../../../../client/environment.ts'
-import { fittingMark, policyFor } from '../../../../client/secrets/final_policy.ts'
+import { fitReferenceMark, policyFor } from '../../../../client/secrets/final_policy.ts'
 import { renewalOf } from '../../../../client/secrets/renewal_state.ts'
 import type { Policy } from '../../../../core/policy/policy.ts'
 import { failureFrom, Refused } from '../failure.ts'
@@ -43,7 +43,7 @@ async function matrix(
 /** Returns one value. @throws Refused `unreadable_value` */
 async function reveal(session: UnlockedSession, { key, ...at }: Place & { key: string }) {
   const place = await environmentAt(session, at)
-  const value = openedValue(place, await readSecret(place, key))
+  const value = openStoredValue(place, await readSecret(place, key))
   if (value === null) throw new Refused('unreadable_value')
   return value
 }
@@ -72,11 +72,11 @@ type Typed = { key: string; value: string; expectedVersion: number; isSetting: b
 async function save(session: UnlockedSession, { key, value, isSetting, ...at }: Place & Typed) {
   const { expectedVersion, ...where } = at
   const place = await environmentAt(session, where)
-  const before = (await provenValues(place, [key])).get(key)
+  const before = (await readProvenValues(place, [key])).get(key)
   const candidate = { key, value, policy: before?.policy ?? undefined, expectedVersion }
   const choice = isSetting ? 'plain' : 'sensitive'
   const policy = policyFor({ ...candidate, policyIs: 'decided' }, choice)
-  await uploadSecrets(place, [fittingMark({ ...candidate, policy })], true)
+  await uploadSecrets(place, [fitReferenceMark({ ...candidate, policy })], true)
 }
 
 type Named = Place & { keys: readonly string[] }

@@ -4,9 +4,9 @@
  */
 import { type Entry, uploadSecrets } from '../../../../client/actions/set_secrets.ts'
 import {
-  comparedWith,
-  provenEntries,
-  provenValues,
+  compareEntries,
+  readProvenEntries,
+  readProvenValues,
   type ValueChange,
 } from '../../../../client/actions/stored_secrets.ts'
 import {
@@ -19,7 +19,7 @@ import { type Dotenv, parseDotenv } from '../../../../client/secrets/dotenv.ts'
 import {
   type Candidate,
   candidatesOf,
-  fittingMark,
+  fitReferenceMark,
   policyFor,
 } from '../../../../client/secrets/final_policy.ts'
 import { isSensitive } from '../../../../core/policy/policy.ts'
@@ -92,21 +92,21 @@ async function transferOf(session: UnlockedSession, to: Place, source: TransferS
   const found =
     'text' in source
       ? null
-      : await provenEntries(await environmentAt(session, source.from), source.keys)
+      : await readProvenEntries(await environmentAt(session, source.from), source.keys)
   const names = found?.map(({ key }) => key) ?? [...values.keys()]
-  const known = await provenValues(place, names)
-  const entries = found ?? candidatesOf(values, known).map(classified)
+  const known = await readProvenValues(place, names)
+  const entries = found ?? candidatesOf(values, known).map(classifyCandidate)
   const versions = new Map([...known].map(([key, { version }]) => [key, version]))
   return {
     place,
     problems,
     repeated: [...replaced],
     versions,
-    compared: comparedWith(known, entries),
+    compared: compareEntries(known, entries),
   }
 }
 
 /** A file's value under the existing policy, or under the policy of new values. */
-function classified(candidate: Candidate): Entry {
-  return fittingMark({ ...candidate, policy: policyFor(candidate, 'by value') })
+function classifyCandidate(candidate: Candidate): Entry {
+  return fitReferenceMark({ ...candidate, policy: policyFor(candidate, 'by value') })
 }

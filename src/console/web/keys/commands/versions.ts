@@ -1,10 +1,10 @@
 /** Lists, reveals and restores earlier versions and deleted secrets. */
-import { openedValue } from '../../../../client/actions/set_secrets.ts'
+import { openStoredValue } from '../../../../client/actions/set_secrets.ts'
 import {
-  provenDeleted,
+  proveDeleted,
+  readStoredValues,
   restoreProven,
   rollBackTo,
-  storedValues,
   versionsOf,
 } from '../../../../client/actions/stored_secrets.ts'
 import { policyInWords } from '../../../../client/secrets/policy_in_words.ts'
@@ -14,17 +14,20 @@ import { Refused } from '../failure.ts'
 import { environmentAt, type Place } from '../places.ts'
 import type { UnlockedSession } from '../unlocked_session.ts'
 
-export const versionsCommands = { list, reveal, rollBack, deleted, restore }
+export const versionsCommands = { list, reveal, rollBack, deleted: listDeleted, restore }
 
 type OfSecret = Place & { key: string }
 
 /** Versions, newest first, each compared with the current one. */
 async function list(session: UnlockedSession, { key, ...at }: OfSecret) {
   const place = await environmentAt(session, at)
-  const [versions, stored] = await Promise.all([versionsOf(place, key), storedValues(place, [key])])
+  const [versions, stored] = await Promise.all([
+    versionsOf(place, key),
+    readStoredValues(place, [key]),
+  ])
   const now = stored.get(key)
   return versions.map((version) => {
-    const value = openedValue(place, { key, ...version })
+    const value = openStoredValue(place, { key, ...version })
     const isSameValue = value !== null && value === now?.value
     return {
       version: version.version,
@@ -45,7 +48,7 @@ async function reveal(
   { key, version, ...at }: OfSecret & { version: number },
 ) {
   const place = await environmentAt(session, at)
-  const value = openedValue(place, await versionOf(place, key, version))
+  const value = openStoredValue(place, await versionOf(place, key, version))
   if (value === null) throw new Refused('unreadable_value')
   return value
 }
@@ -65,7 +68,7 @@ async function versionOf(place: Parameters<typeof versionsOf>[0], key: string, v
   return { key, ...found }
 }
 
-async function deleted(session: UnlockedSession, at: Place) {
+async function listDeleted(session: UnlockedSession, at: Place) {
   const { api, projectId, environment } = await environmentAt(session, at)
   const params = { project_id: projectId }
   const found = await api.list(listDeletedSecrets, { params, query: { environment } })
@@ -78,5 +81,5 @@ async function restore(
   { keys, ...at }: Place & { keys: readonly string[] },
 ) {
   const place = await environmentAt(session, at)
-  await restoreProven(place, await provenDeleted(place, keys))
+  await restoreProven(place, await proveDeleted(place, keys))
 }

@@ -80,7 +80,7 @@ async function create(session: UnlockedSession, { name }: { name: string }) {
 async function rename(session: UnlockedSession, { workspaceId, name }: In & { name: string }) {
   await workspaceOf(session, workspaceId)
   await session.api.call(renameWorkspace, { params: { workspace_id: workspaceId }, body: { name } })
-  session.names.renamed({ id: workspaceId, name })
+  session.names.recordRename({ id: workspaceId, name })
   forgetWorkspaces(session)
 }
 
@@ -118,7 +118,7 @@ async function invitation(
     if (expected) throw new Refused('other_workspace')
     return { own, found: { name: found.name, status: found.status, role: found.role, by: null } }
   }
-  const chain = await found.chains.unremembering().of(found)
+  const chain = await found.chains.createForgetfulChains().of(found)
   if (expected) requireExpected(chain, expected)
   ownId(chain, found, (await identity()).signing_key)
   const role = chain.members.get(userId)?.role ?? found.role
@@ -152,7 +152,7 @@ async function accept(
   { workspaceId, expected, seen }: In & { expected: Expected | null; seen: string | null },
 ) {
   const found = await entryOf(session, workspaceId)
-  const chain = await found.chains?.unremembering().of(found)
+  const chain = await found.chains?.createForgetfulChains().of(found)
   if (chain && firstHash(chain) !== seen) throw new Refused('other_workspace')
   if (chain && expected) requireExpected(chain, expected)
   const compared = chain && {
@@ -166,7 +166,7 @@ async function accept(
   if (!(await joinWorkspace(session.reader(), found, compared)))
     throw new Refused('unreadable_workspace')
   // The user has checked this workspace. Other workspaces with the same name stay pinned.
-  session.names.renamed(found)
+  session.names.recordRename(found)
   forgetWorkspaces(session)
 }
 

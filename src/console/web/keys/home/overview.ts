@@ -27,24 +27,27 @@ const WEEK_MS = 7 * 86_400_000
 const SHOWN_NAMES = 20
 
 async function read(session: UnlockedSession, at: In) {
-  const [waiting, activity] = await Promise.all([waitingFor(session, at), lastDay(session, at)])
+  const [waiting, activity] = await Promise.all([
+    countWaiting(session, at),
+    readLastDay(session, at),
+  ])
   return { ...waiting, ...activity }
 }
 
-async function waitingFor(session: UnlockedSession, at: In) {
+async function countWaiting(session: UnlockedSession, at: In) {
   const params = { workspace_id: at.workspaceId }
   const { api } = session
   const [tokens, credentials, missing, people, rekey] = await Promise.all([
-    tryRead(() => expiringTokens(session, at)),
+    tryRead(() => selectExpiringTokens(session, at)),
     tryRead(() => api.call(listLostCredentials, { params })),
-    tryRead(() => missingNames(session, at)),
-    tryRead(() => invitedPeople(session, at)),
+    tryRead(() => listMissingNames(session, at)),
+    tryRead(() => listInvitedPeople(session, at)),
     tryRead(() => rekeyDue(session, at)),
   ])
   return { tokens, credentials, missing, invitations: people, rekey }
 }
 
-async function lastDay(session: UnlockedSession, at: In) {
+async function readLastDay(session: UnlockedSession, at: In) {
   const { api } = session
   const query = { workspace_id: at.workspaceId }
   const [calls, hours, changes, history] = await Promise.all([
@@ -56,7 +59,7 @@ async function lastDay(session: UnlockedSession, at: In) {
     tryRead(() =>
       api.call(listAuditLogs, { query: { ...query, action: CHANGING, limit: CHANGES } }),
     ),
-    tryRead(() => signedHistory(session, at)),
+    tryRead(() => readSignedHistory(session, at)),
   ])
   return { calls, hours, changes, history }
 }
@@ -64,7 +67,7 @@ async function lastDay(session: UnlockedSession, at: In) {
 const CHANGING = actions.filter((action) => action !== 'secret.read').join(',')
 
 /** Empty for roles that cannot manage tokens: the audit log records a request without the permission. */
-async function expiringTokens(session: UnlockedSession, { workspaceId }: In) {
+async function selectExpiringTokens(session: UnlockedSession, { workspaceId }: In) {
   const { role } = await workspaceOf(session, workspaceId)
   if (!permits(role, 'agent.manage')) return []
   const params = { workspace_id: workspaceId }
@@ -80,7 +83,7 @@ function isEnding({ created_at, expires_at }: ExpiringToken): boolean {
 }
 
 /** Names that some environments of a project lack. */
-async function missingNames({ api }: UnlockedSession, { workspaceId }: In) {
+async function listMissingNames({ api }: UnlockedSession, { workspaceId }: In) {
   const projects = await readSecretNames(api, workspaceId)
   return projects.flatMap(({ projectId, project, secrets }) => {
     const names = secrets.flatMap(({ key, missing }) => (missing.length > 0 ? [key] : []))
@@ -89,7 +92,7 @@ async function missingNames({ api }: UnlockedSession, { workspaceId }: In) {
   })
 }
 
-async function invitedPeople(session: UnlockedSession, { workspaceId }: In) {
+async function listInvitedPeople(session: UnlockedSession, { workspaceId }: In) {
   const members = await readMembers(await placeIn(session, workspaceId))
   return members.flatMap(({ user_id, email, role, status }) =>
     status === 'invited' ? [{ userId: user_id, email, role }] : [],
@@ -103,7 +106,7 @@ async function rekeyDue(session: UnlockedSession, { workspaceId }: In): Promise<
 }
 
 /** Every link is verified as it is read; `history.verify` compares the server's lists too. */
-async function signedHistory(session: UnlockedSession, { workspaceId }: In) {
+async function readSignedHistory(session: UnlockedSession, { workspaceId }: In) {
   const began = performance.now()
   const chain = await (await workspaceOf(session, workspaceId)).newestChain()
   if (chain === null) throw new Refused('not_signed')

@@ -1,5 +1,5 @@
 /** The names of a workspace's things, which the palette filters in the page. */
-import { knownHosts } from '../../../../client/actions/allowlist.ts'
+import { listKnownHosts } from '../../../../client/actions/allowlist.ts'
 import { readMembers } from '../../../../client/actions/members.ts'
 import { readSecretNames } from '../../../../client/actions/secret_names.ts'
 import { agentsCommands } from '../commands/agents/index.ts'
@@ -25,7 +25,7 @@ async function things(session: UnlockedSession, at: { workspaceId: string }) {
         project,
       })),
     ),
-    tryRead(() => knownHosts(place)),
+    tryRead(() => listKnownHosts(place)),
     tryRead(async () =>
       (await readMembers(place)).map(({ user_id, email, name }) => ({
         ...{ userId: user_id, email },

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react'
 import { FieldError, Label, Text, TextField, type TextFieldProps } from 'react-aria-components'
 import { texts } from '../../texts/index.ts'
 import { useRejectedFocus, useRequired } from '../form.tsx'
-import { unsavedMark } from '../overlays/unsaved.ts'
+import { markUnsaved } from '../overlays/unsaved.ts'
 import { ERROR, FIELD, FIELD_LABEL, HELP } from './field_class.ts'
 
 export type LabelledProps = Omit<TextFieldProps, 'className' | 'style' | 'children'> & {
@@ -36,7 +36,7 @@ export function Labelled({
       isInvalid={shown !== undefined}
       {...props}
       {...mark}
-      {...unsavedMark((props.value ?? '') !== (stored ?? first))}
+      {...markUnsaved((props.value ?? '') !== (stored ?? first))}
     >
       <Label className={FIELD_LABEL}>{label}</Label>
       {children}

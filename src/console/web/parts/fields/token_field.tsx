@@ -5,7 +5,7 @@ import { ComboBox, FieldError, Input, Label } from 'react-aria-components'
 import { texts } from '../../texts/index.ts'
 import { useRequired } from '../form.tsx'
 import { Icon } from '../icon.tsx'
-import { unsavedMark } from '../overlays/unsaved.ts'
+import { markUnsaved } from '../overlays/unsaved.ts'
 import { BOX, ERROR, FIELD, FIELD_LABEL } from './field_class.ts'
 import { OptionList } from './options.tsx'
 import { useSuggestions } from './use_suggestions.ts'
@@ -54,7 +54,7 @@ export function TokenField(props: Props) {
       onBlur={() => add(text)}
       {...mark}
       {...shown}
-      {...unsavedMark(isUnsaved)}
+      {...markUnsaved(isUnsaved)}
     >
       <Label className={FIELD_LABEL}>{label}</Label>
       <span

@@ -25,7 +25,7 @@ export function WordMenu({ choices, ...word }: WordProps & { choices: readonly M
     <MenuAround
       label={`${label}: ${text}`}
       choices={choices}
-      trigger={<Button {...drawn(word)} />}
+      trigger={<Button {...renderWord(word)} />}
     />
   )
 }
@@ -34,7 +34,7 @@ export function WordPanel({ children, ...word }: WordProps & { children: ReactNo
   const { label, text } = word
   return (
     <DialogTrigger>
-      <Button aria-label={`${label}: ${text}`} {...drawn(word)} />
+      <Button aria-label={`${label}: ${text}`} {...renderWord(word)} />
       <Popover
         aria-label={label}
         className={`${POPOVER} flex w-80 max-w-[calc(100vw-16px)] flex-col gap-3 p-3`}
@@ -49,7 +49,7 @@ export function WordPanel({ children, ...word }: WordProps & { children: ReactNo
 const LOOK =
   'relative inline-flex min-h-6.5 max-w-full items-center gap-1 rounded-tag px-1.5 text-left align-middle leading-5 font-medium transition-colors duration-120 phone:min-h-8 phone:after:absolute phone:after:-inset-y-1.5 phone:after:inset-x-0'
 
-function drawn({ text, tone }: WordProps) {
+function renderWord({ text, tone }: WordProps) {
   return {
     className: `${LOOK} ${TONES[tone ?? 'usual']}`,
     children: (

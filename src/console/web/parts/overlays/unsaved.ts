@@ -1,8 +1,8 @@
 /** Text that was typed and not saved. Fields mark it in the page, and whatever would remove them asks first. */
-import { shared } from '../../shared.ts'
+import { createShared } from '../../shared.ts'
 
 /** For the element around the text. */
-export function unsavedMark(isUnsaved: boolean): { 'data-unsaved'?: '' } {
+export function markUnsaved(isUnsaved: boolean): { 'data-unsaved'?: '' } {
   return isUnsaved ? { 'data-unsaved': '' } : {}
 }
 
@@ -12,7 +12,7 @@ export function hasUnsaved(within: ParentNode | null = document): boolean {
   return marked.some((element) => !element.closest('[data-dialog]:not([data-sheet])'))
 }
 
-const question = shared<((discards: boolean) => void) | null>(null)
+const question = createShared<((discards: boolean) => void) | null>(null)
 export const useDiscardQuestion = question.useValue
 
 /** Resolves to true if the person discards the text. */

@@ -12,10 +12,10 @@ export function useBrush(
   onChosen: (from: number, to: number) => void,
 ) {
   const [range, setRange] = useState<Range | null>(null)
-  const limited = (index: number) => Math.min(count - 1, Math.max(0, index))
+  const clampIndex = (index: number) => Math.min(count - 1, Math.max(0, index))
   const indexAt = ({ currentTarget, clientX }: PointerEvent) => {
     const { left, width } = currentTarget.getBoundingClientRect()
-    return limited(Math.floor(((clientX - left) / width) * slots))
+    return clampIndex(Math.floor(((clientX - left) / width) * slots))
   }
   const choose = ({ anchor, focus }: Range) =>
     onChosen(Math.min(anchor, focus), Math.max(anchor, focus))
@@ -40,7 +40,7 @@ export function useBrush(
   }
   const last = { anchor: count - 1, focus: count - 1 }
   const move = (step: number, isExtended: boolean) => {
-    const focus = range ? limited(range.focus + step) : last.focus
+    const focus = range ? clampIndex(range.focus + step) : last.focus
     setRange({ anchor: isExtended && range ? range.anchor : focus, focus })
   }
   const onKeyDown = (event: KeyboardEvent) => {

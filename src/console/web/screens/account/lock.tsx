@@ -4,7 +4,7 @@ import { FailureNote } from '../../parts/page/failure.tsx'
 import { momentOf } from '../../parts/show/moments.ts'
 import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import { StayingSelect, stayingAt, stayingOf } from '../start/staying_select.tsx'
+import { findStayingAt, StayingSelect, stayingOf } from '../start/staying_select.tsx'
 
 const words = texts.account.lock
 
@@ -20,7 +20,7 @@ export function LockCard({ until }: { until: number | null }) {
       <div className="flex max-w-70 flex-col gap-2 phone:max-w-none">
         <StayingSelect
           isLabelHidden
-          value={stayingAt(until)}
+          value={findStayingAt(until)}
           onChange={(id) => stay.mutate(stayingOf(id))}
         />
       </div>

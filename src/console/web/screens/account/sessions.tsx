@@ -40,7 +40,7 @@ export function SessionsCard() {
         aria-label={words.title}
         className="-my-2 flex flex-col divide-y divide-line empty:hidden"
       >
-        {inOrder([...active, ...ended.map(({ session }) => session)]).map((session) => (
+        {sortSessions([...active, ...ended.map(({ session }) => session)]).map((session) => (
           <SessionRow
             key={session.id}
             session={session}
@@ -70,7 +70,7 @@ function useEnding() {
 }
 
 /** This session first, then the newest. */
-function inOrder(sessions: readonly Session[]): Session[] {
+function sortSessions(sessions: readonly Session[]): Session[] {
   return sessions.toSorted(
     (one, other) =>
       Number(other.current) - Number(one.current) || other.created_at.localeCompare(one.created_at),

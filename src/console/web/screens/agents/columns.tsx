@@ -6,7 +6,7 @@ import { EnvironmentLabel } from '../../parts/show/environment_label.tsx'
 import { Sparkline } from '../../parts/show/sparkline.tsx'
 import { Status } from '../../parts/show/status.tsx'
 import { texts } from '../../texts/index.ts'
-import { tightestLimit } from './limits.ts'
+import { findTightestLimit } from './limits.ts'
 import { type AgentRow, type AgentState, agentScope, capabilitiesOf, isLive } from './rows.ts'
 import { sumOf, type Use } from './use.ts'
 
@@ -89,7 +89,7 @@ const lastColumns: GridColumn<AgentRow>[] = [
 ]
 
 function LimitsLeft({ tokens }: Pick<AgentRow, 'tokens'>) {
-  const left = tightestLimit(tokens)
+  const left = findTightestLimit(tokens)
   if (!left) return <span className="text-ink-3">{tokens.length > 0 ? words.noLimits : '–'}</span>
   return <span className={left.isSpent ? 'text-amber' : 'text-ink-2'}>{left.text}</span>
 }

@@ -43,7 +43,7 @@ export function limitRows(token: Limited): (readonly [label: string, text: strin
 }
 
 /** The limit that is nearest to its end; null without limits. One a minute has no counter, and comes last. */
-export function tightestLimit(
+export function findTightestLimit(
   tokens: readonly Limited[],
 ): { text: string; isSpent: boolean } | null {
   const rank = ({ name, left, most }: Left) => (name === 'calls_per_minute' ? 2 : left / most)

@@ -61,12 +61,14 @@ export function agentRows(workspaceId: string, { agents, projects }: AllAgents):
       }),
     ),
   )
-  return [...sorted(ofAgents), ...sorted(ofJobs)]
+  return [...sortRows(ofAgents), ...sortRows(ofJobs)]
 }
 
-function sorted(rows: AgentRow[]): AgentRow[] {
-  const ended = ({ state }: AgentRow) => (state === 'active' ? 0 : 1)
-  return rows.sort((one, other) => ended(one) - ended(other) || one.name.localeCompare(other.name))
+function sortRows(rows: AgentRow[]): AgentRow[] {
+  const isEnded = ({ state }: AgentRow) => (state === 'active' ? 0 : 1)
+  return rows.sort(
+    (one, other) => isEnded(one) - isEnded(other) || one.name.localeCompare(other.name),
+  )
 }
 
 export const chips = ['all', 'active', 'soon', 'ended'] as const

@@ -51,14 +51,14 @@ function RecentCalls({ workspaceId, domain }: Pick<Props, 'workspaceId' | 'domai
       <p>{words.breaks(data.calls, data.isWhole)}</p>
       <Facts
         rows={[
-          [words.agents, data.agents.map(countedName).join(', ')],
-          [words.secrets, data.secrets.map(countedName).join(', ')],
+          [words.agents, data.agents.map(formatCountedName).join(', ')],
+          [words.secrets, data.secrets.map(formatCountedName).join(', ')],
         ]}
       />
     </>
   )
 }
 
-function countedName({ name, count }: { name: string; count: number }): string {
+function formatCountedName({ name, count }: { name: string; count: number }): string {
   return words.counted(name, count)
 }

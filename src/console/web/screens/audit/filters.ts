@@ -53,7 +53,7 @@ export function useFilters() {
     void navigate({ search: (before) => auditSearch({ ...before, ...changed }) })
   /** Adds a name, or removes it. */
   const toggle = (name: FilterName, value: string) => {
-    const names = nextNames(filters, name, value)
+    const names = buildNextNames(filters, name, value)
     if (names.length > MOST_NAMES) say(texts.audit.atMost(MOST_NAMES))
     else change({ [name]: names.join(), open: undefined })
   }
@@ -64,7 +64,7 @@ export function useFilters() {
   return { filters, change, toggle, clear }
 }
 
-function nextNames(filters: AuditFilters, name: FilterName, value: string): string[] {
+function buildNextNames(filters: AuditFilters, name: FilterName, value: string): string[] {
   const before = filterNamesOf(filters, name)
   if (before.includes(value)) return before.filter((other) => other !== value)
   const isOne = !manyNames.some((many) => many === name) || isActionGroup(value)

@@ -41,7 +41,7 @@ export function AuditList({ workspaceId, read, groups, projects }: Props) {
   const phone = useMemo(() => phoneRow(projects), [projects])
   if (error && !data) return <Failed error={error} retry={() => void refetch()} />
   if (!data) return <SkeletonRows count={14} height={34} hasHeader />
-  const more = () => {
+  const loadMore = () => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
   }
   return (
@@ -58,7 +58,7 @@ export function AuditList({ workspaceId, read, groups, projects }: Props) {
         sectionOf={sectionOf}
         openId={filters.open}
         onOpen={({ id }) => change({ open: id })}
-        onEnd={more}
+        onEnd={loadMore}
         onJump={hasNextPage ? jump : undefined}
         phone={phone}
         isCompact

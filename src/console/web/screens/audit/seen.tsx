@@ -55,7 +55,7 @@ function Lists({ people, rekeys, tokens }: Seen) {
         {tokens.length === 0 ? <p className="text-ink-2">{words.noTokens}</p> : null}
         <ul className="flex flex-col gap-1.5">
           {tokens.map((token) => (
-            <Line key={token.id} name={tokenName(token)} text={aboutToken(token)}>
+            <Line key={token.id} name={tokenName(token)} text={describeToken(token)}>
               <Proof>
                 <code>{token.id}</code>
                 {token.fault === null ? null : <p>{token.fault}</p>}
@@ -89,7 +89,13 @@ function timeText(from: string, to: string | null): string {
   return to === null ? words.from(momentOf(from)) : words.between(momentOf(from), momentOf(to))
 }
 
-function aboutToken({ environments, mayRead, after, to, fault }: Seen['tokens'][number]): string {
+function describeToken({
+  environments,
+  mayRead,
+  after,
+  to,
+  fault,
+}: Seen['tokens'][number]): string {
   if (fault !== null) return words.invalidGrant
   return [
     environments.length === 0 ? words.everyEnvironment : environments.join(', '),

@@ -19,9 +19,9 @@ export function suggestionsFor(typed: string, names: Names | undefined): Suggest
   if (text === '') return []
   const known = names
     ? [
-        ...matching('actor', names.actor, text),
-        ...matching('domain', names.domain, text),
-        ...matching('credential', names.credential, text),
+        ...listMatchingSuggestions('actor', names.actor, text),
+        ...listMatchingSuggestions('domain', names.domain, text),
+        ...listMatchingSuggestions('credential', names.credential, text),
       ]
     : []
   const actions = [...Object.keys(actionGroups), ...knownActions]
@@ -43,7 +43,11 @@ function ownOf(text: string): Suggestion[] {
   ]
 }
 
-function matching(kind: keyof Names, names: readonly string[], text: string): Suggestion[] {
+function listMatchingSuggestions(
+  kind: keyof Names,
+  names: readonly string[],
+  text: string,
+): Suggestion[] {
   const found: Suggestion[] = []
   for (const name of names) {
     if (found.length === MOST) break

@@ -56,21 +56,21 @@ function ThreeColumns({ call }: { call: LiveCall }) {
   const address = (
     <UrlText method={call.method ?? ''} host={callHostOf(call)} path={callPathOf(call)} />
   )
-  const listed = (textOf: (name: string) => string) =>
+  const formatList = (textOf: (name: string) => string) =>
     names.map((name) => <Tag key={name}>{textOf(name)}</Tag>)
   return (
     <div className="grid grid-cols-3 gap-3 phone:grid-cols-1">
       <Column title={words.sent} note={words.sentNote}>
         {address}
-        {listed(placeholderOf)}
+        {formatList(placeholderOf)}
       </Column>
       <Column title={words.received} note={words.receivedNote}>
         {address}
-        {listed(words.value)}
+        {formatList(words.value)}
       </Column>
       <Column title={words.back} note={call.redacted ? words.removed : words.noKey}>
         <CallStatus call={call} />
-        {call.redacted ? listed(placeholderOf) : null}
+        {call.redacted ? formatList(placeholderOf) : null}
       </Column>
     </div>
   )

@@ -26,7 +26,7 @@ export function terminalBlock(starter: Starter, call: FirstCall): string {
   return { 'claude-code': claudeCode, cursor, curl, sdk }[starter](call)
 }
 
-const exported = ({ server, resolver }: ProgramAddresses) =>
+const formatExports = ({ server, resolver }: ProgramAddresses) =>
   `${READ} SERVICE_SERVER_URL=${shellWord(server)} SERVICE_RESOLVER_URL=${shellWord(resolver)} &&`
 
 function prompt({ secret, url }: FirstCall): string {
@@ -36,7 +36,7 @@ function prompt({ secret, url }: FirstCall): string {
 function claudeCode(call: FirstCall): string {
   const { resolver } = call.addresses
   return [
-    exported(call.addresses),
+    formatExports(call.addresses),
     `claude mcp add cloakroom -- cloakroom mcp --resolver ${shellWord(resolver)} &&`,
     `claude ${prompt(call)}`,
   ].join('\n')
@@ -46,7 +46,7 @@ function claudeCode(call: FirstCall): string {
 function cursor(call: FirstCall): string {
   const [file = ''] = programs.cursor.project
   return [
-    exported(call.addresses),
+    formatExports(call.addresses),
     `mkdir -p .cursor && (set -C; cat >${file}) <<'END' && cursor-agent ${prompt(call)}`,
     `${(fileFor(programs.cursor, call.addresses.resolver) ?? '').trimEnd()}`,
     'END',
@@ -59,9 +59,9 @@ function curl({ addresses: { resolver }, secret, url }: FirstCall): string {
   return [
     'read -rs SERVICE_TOKEN &&',
     `printf 'header = "Authorization: Bearer %s"\\n' "$SERVICE_TOKEN" |`,
-    `  curl --config - -sS ${quoted(`${resolver}/v1/resolve`)} \\`,
+    `  curl --config - -sS ${quoteText(`${resolver}/v1/resolve`)} \\`,
     "    -H 'Content-Type: application/json' \\",
-    `    -d ${quoted(JSON.stringify(call))}`,
+    `    -d ${quoteText(JSON.stringify(call))}`,
   ].join('\n')
 }
 
@@ -72,9 +72,9 @@ function sdk({ addresses, secret, url }: FirstCall): string {
 const headers = { ${JSON.stringify(header)}: \`${scheme}\${SERVICE_TOKEN}.${placeholderOf(secret)}\` }
 const response = await fetch(\`\${SERVICE_RESOLVER_URL}/v1/forward/${target}\`, { headers })
 console.log(response.status, await response.text())`
-  return [exported(addresses), `node --input-type=module -e ${quoted(script)}`].join('\n')
+  return [formatExports(addresses), `node --input-type=module -e ${quoteText(script)}`].join('\n')
 }
 
-function quoted(text: string): string {
+function quoteText(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -1,7 +1,7 @@
 /** The token that was created here, by its ID. The worker of the keys has its text until the token is forgotten. */
-import { shared } from '../../shared.ts'
+import { createShared } from '../../shared.ts'
 
-const created = shared<Readonly<Record<string, string>>>({})
+const created = createShared<Readonly<Record<string, string>>>({})
 
 export function rememberCreated(workspaceId: string, id: string): void {
   created.set({ ...created.get(), [workspaceId]: id })

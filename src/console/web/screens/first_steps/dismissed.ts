@@ -1,8 +1,8 @@
 /** Whether the first run of a workspace is still offered. Remembered in this browser. */
-import { shared } from '../../shared.ts'
+import { createShared } from '../../shared.ts'
 
 const keyOf = (workspaceId: string) => `first-run-${workspaceId}`
-const changes = shared(0)
+const changes = createShared(0)
 
 export function useFirstRunOffer(workspaceId: string): { isOffered: boolean; dismiss(): void } {
   changes.useValue()

@@ -59,13 +59,13 @@ const providers: readonly KeyProvider[] = [
 ]
 
 export function providerOfKey(value: string): KeyProvider | undefined {
-  const fitting = (prefixes: readonly string[]) =>
+  const fitsPrefix = (prefixes: readonly string[]) =>
     Math.max(
       0,
       ...prefixes.filter((prefix) => value.startsWith(prefix)).map(({ length }) => length),
     )
   const ranked = providers
-    .map((provider) => ({ provider, length: fitting(provider.prefixes) }))
+    .map((provider) => ({ provider, length: fitsPrefix(provider.prefixes) }))
     .filter(({ length }) => length > 0)
     .sort((one, other) => other.length - one.length)
   return ranked[0]?.provider

@@ -43,14 +43,17 @@ function Signing({ proposed: { link, version } }: { proposed: Proposed }) {
 function rowsOf({ change, before, to }: Proposed, workspace: string): Row[] {
   switch (change.kind) {
     case 'allowlist':
-      return [...keptRows(words.hostsOf(workspace), before ?? []), added(change.domain)]
+      return [
+        ...buildKeptRows(words.hostsOf(workspace), before ?? []),
+        buildAddedRow(change.domain),
+      ]
     case 'policy': {
       const title = words.rule[change.rule](change.secret, change.environment)
-      return [...keptRows(title, before ?? [words.usual]), added(change.entry)]
+      return [...buildKeptRows(title, before ?? [words.usual]), buildAddedRow(change.entry)]
     }
     case 'grant':
       return to
-        ? [{ text: words.keysOf(to.label) }, added(words.place(to.project, to.environment))]
+        ? [{ text: words.keysOf(to.label) }, buildAddedRow(words.place(to.project, to.environment))]
         : []
     default:
       return []
@@ -61,10 +64,10 @@ function limitRows({ secret, before, after }: NonNullable<Proposed['narrowing']>
   const title = words.rule.allowed_domains(secret, '')
   const gone: Row[] = before === null ? [{ text: words.anyHostOfAll, change: 'removed' }] : []
   const fresh = after.filter((host) => !before?.includes(host))
-  return [...keptRows(title, before ?? []), ...gone, ...fresh.map(added)]
+  return [...buildKeptRows(title, before ?? []), ...gone, ...fresh.map(buildAddedRow)]
 }
 
-function keptRows(title: string, lines: readonly string[]): Row[] {
+function buildKeptRows(title: string, lines: readonly string[]): Row[] {
   const hidden = lines.length - MAX_KEPT
   return [
     { text: title },
@@ -73,4 +76,4 @@ function keptRows(title: string, lines: readonly string[]): Row[] {
   ]
 }
 
-const added = (text: string): Row => ({ text, change: 'added' })
+const buildAddedRow = (text: string): Row => ({ text, change: 'added' })

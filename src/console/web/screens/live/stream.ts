@@ -8,7 +8,7 @@ import { getMe } from '../../../../features/accounts/contract.ts'
 import { auditRecord, listAuditLogs, watchAudit } from '../../../../features/audit/contract.ts'
 import { api } from '../../api.ts'
 import { failureFrom } from '../../keys/failure.ts'
-import { shared } from '../../shared.ts'
+import { createShared } from '../../shared.ts'
 
 export type LiveCall = z.output<typeof auditRecord>
 
@@ -47,7 +47,7 @@ export function useLiveCalls(workspaceId: string): LiveFeedState {
 }
 
 class LiveFeed {
-  readonly state = shared<LiveFeedState>({
+  readonly state = createShared<LiveFeedState>({
     ...{ calls: [], isRead: false, isGap: false },
     ...{ state: 'opening', code: null },
   })
@@ -68,7 +68,7 @@ class LiveFeed {
       this.#update({ state: isFinal ? 'ended' : 'waiting', code })
       if (isFinal) return
       if (wasOpen) pause = PAUSE_MS
-      await paused(pause, signal)
+      await pauseFor(pause, signal)
     }
   }
 
@@ -150,7 +150,7 @@ class LiveFeed {
   }
 }
 
-function paused(ms: number, signal: AbortSignal): Promise<void> {
+function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, ms)
   signal.addEventListener('abort', () => {

@@ -2,13 +2,13 @@
  * Fingerprints that this person compared in this browser. It is a note to themselves: invitations are signed for keys,
  * so nothing depends on it.
  */
-import { shared } from '../../shared.ts'
+import { createShared } from '../../shared.ts'
 
 const KEY = 'compared'
 /** More than the members of several workspaces; the oldest notes go first. */
 const MOST = 500
 
-const notes = shared<readonly string[]>(readNotes())
+const notes = createShared<readonly string[]>(readNotes())
 
 function readNotes(): readonly string[] {
   try {

@@ -19,10 +19,10 @@ import { InvitationLinkBlock } from './invitation_link.tsx'
 import {
   isManager,
   type ListedMember,
+  listPossibleRoles,
   type MemberList,
   type MemberRow,
   mayRemove,
-  possibleRoles,
 } from './listed.ts'
 
 const words = texts.members
@@ -83,7 +83,7 @@ type RoleProps = { member: ListedMember; ownRole: Role; onEnd(ending: EndingToke
 
 function RoleFact({ member, ownRole, onEnd }: RoleProps) {
   const { role: from, email } = member
-  const possible = possibleRoles(member, ownRole)
+  const possible = listPossibleRoles(member, ownRole)
   const shown = words.roles[from]
   if (possible.length === 0) return shown
   const choices = [from, ...possible].map((role) => ({

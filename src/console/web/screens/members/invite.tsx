@@ -144,12 +144,15 @@ function CompareStep({ workspaceId, list, who, person, onBack, onSigned }: Compa
   const [isOther, setOther] = useState(false)
   const invite = useCommand('members.invite', { changes: ['members.list', 'history.read'] })
   const own = list.members.find(({ isOwn }) => isOwn)?.email ?? ''
-  const signed = () => {
+  const isSignedWorkspace = () => {
     markCompared(own, fingerprint)
     onSigned()
   }
   const send = () =>
-    invite.mutate({ workspaceId, email, role: who.role, fingerprint }, { onSuccess: signed })
+    invite.mutate(
+      { workspaceId, email, role: who.role, fingerprint },
+      { onSuccess: isSignedWorkspace },
+    )
   if (isOther) {
     return (
       <>

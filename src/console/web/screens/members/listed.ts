@@ -20,7 +20,7 @@ export function comparisonOf(
   return isCompared(fingerprint) ? 'yes' : 'no'
 }
 
-export function possibleRoles({ role: from }: ListedMember, ownRole: Role): Role[] {
+export function listPossibleRoles({ role: from }: ListedMember, ownRole: Role): Role[] {
   return ROLES.filter(
     (to) => to !== from && mayChangeMember(ownRole, { kind: 'set_role', from, to }),
   )

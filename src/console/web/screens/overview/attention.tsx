@@ -11,8 +11,8 @@ import type { WaitingItem } from '../../waiting.ts'
 import {
   type AttentionRow,
   listAttention,
+  listUnreadParts,
   type OverviewData,
-  unreadParts,
 } from './attention_rows.ts'
 import { Block } from './block.tsx'
 
@@ -27,7 +27,7 @@ export function WaitingRows({ workspaceId, overview, items }: Props) {
   const [showsAll, setShowsAll] = useState(false)
   const shown = showsAll ? rows : rows.slice(0, FIRST_ROWS)
   const more = rows.length - shown.length
-  const unread = unreadParts(overview)
+  const unread = listUnreadParts(overview)
   return (
     <Block title={texts.waiting.title} {...(rows.length > 0 ? { note: String(rows.length) } : {})}>
       {rows.length > 0 ? (
@@ -75,7 +75,7 @@ function Row({ row: { icon, title, detail, action, link } }: { row: AttentionRow
   )
 }
 
-function Unread({ parts }: { parts: ReturnType<typeof unreadParts> }) {
+function Unread({ parts }: { parts: ReturnType<typeof listUnreadParts> }) {
   if (parts.length === 0) return null
   return (
     <div className="flex flex-col gap-1 border-t border-line px-3 py-2 text-amber">

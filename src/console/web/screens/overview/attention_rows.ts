@@ -40,9 +40,9 @@ export function listAttention(
   return [
     ...groupByHost(items).map((group) => itemRow(group, params)),
     ...(overview.rekey.data ? [rekeyRow(params)] : []),
-    ...lostRows(overview, params),
+    ...buildLostRows(overview, params),
     ...tokenRows(overview, params),
-    ...missingRows(overview, params),
+    ...buildMissingRows(overview, params),
     ...invitationRows(overview, params),
   ]
 }
@@ -83,7 +83,7 @@ function rekeyRow(params: Params): AttentionRow {
   }
 }
 
-function lostRows({ credentials }: OverviewData, params: Params): AttentionRow[] {
+function buildLostRows({ credentials }: OverviewData, params: Params): AttentionRow[] {
   return (credentials.data ?? []).map(({ project_id: project, environment, key }) => ({
     ...{ id: `lost ${project} ${environment} ${key}`, icon: Unplug, title: key },
     detail: words.reconnectHelp(environment),
@@ -101,7 +101,7 @@ function tokenRows({ tokens }: OverviewData, params: Params): AttentionRow[] {
   }))
 }
 
-function missingRows({ missing }: OverviewData, params: Params): AttentionRow[] {
+function buildMissingRows({ missing }: OverviewData, params: Params): AttentionRow[] {
   return (missing.data ?? []).map(({ projectId: project, project: name, count, names }) => ({
     ...{ id: `missing ${project}`, icon: CircleDashed, title: words.missing(count, name) },
     detail: names.join(', '),
@@ -120,7 +120,7 @@ function invitationRows({ invitations }: OverviewData, params: Params): Attentio
 }
 
 /** Parts that could not be read. What a role may not see is left out silently. */
-export function unreadParts(overview: OverviewData): { part: string; code: string }[] {
+export function listUnreadParts(overview: OverviewData): { part: string; code: string }[] {
   const quiet = ['forbidden', 'not_signed']
   return Object.entries(overview).flatMap(([part, { why }]) =>
     why === null || quiet.includes(why) ? [] : [{ part, code: why }],

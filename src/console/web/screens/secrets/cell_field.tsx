@@ -104,7 +104,10 @@ function useFieldActions(
   const acts = new Map<string, (event: KeyboardEvent) => unknown>([
     ['Enter', () => store()],
     ['Escape', () => edits.end(at)],
-    ['Tab', ({ currentTarget, shiftKey }) => store(beside(currentTarget, shiftKey ? -1 : 1))],
+    [
+      'Tab',
+      ({ currentTarget, shiftKey }) => store(findCellBeside(currentTarget, shiftKey ? -1 : 1)),
+    ],
     ['F2', () => cell && reveal()],
   ])
   const onKeyDown = (event: KeyboardEvent) => {
@@ -165,7 +168,7 @@ function useShown(field: RefObject<HTMLInputElement | null>, edit: Edit) {
 }
 
 /** The cell before or after, in reading order. */
-function beside(field: Element, step: 1 | -1): At | undefined {
+function findCellBeside(field: Element, step: 1 | -1): At | undefined {
   const cells = [...(field.closest('[role="grid"]')?.querySelectorAll('[data-cell]') ?? [])]
   const own = cells.findIndex((cell) => cell.contains(field))
   const found = cells[own + step]?.getAttribute('data-cell')

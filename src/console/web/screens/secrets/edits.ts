@@ -30,7 +30,7 @@ export function atOf(id: string): At {
 }
 
 /** Keeps an edit that was begun in the same cell meanwhile, with the reason beside it. */
-function reopened(open: ReadonlyMap<string, Edit>, id: string, refused: Edit) {
+function reopenEdit(open: ReadonlyMap<string, Edit>, id: string, refused: Edit) {
   const newer = open.get(id)
   const { error } = refused
   const isOlder = error instanceof AskError && error.code === 'conflict'
@@ -76,7 +76,7 @@ export function useEdits(place: Project, { rows }: Matrix) {
         say(texts.matrix.saved(at.key, at.environment))
       } catch (error) {
         const takesFocus = document.activeElement?.getAttribute('data-cell') === idOf(at)
-        setOpen((before) => reopened(before, idOf(at), { text, version, takesFocus, error }))
+        setOpen((before) => reopenEdit(before, idOf(at), { text, version, takesFocus, error }))
       }
       // Otherwise the page would keep the value that was sent.
       reset()

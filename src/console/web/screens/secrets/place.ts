@@ -36,11 +36,11 @@ export function useGo() {
   const navigate = secretsRoute.useNavigate()
   return useCallback(
     (change: { [name in keyof SecretsSearch]?: string | undefined }, replace = false) => {
-      const next = (before: SecretsSearch) => {
+      const buildNextSearch = (before: SecretsSearch) => {
         const entries = Object.entries({ ...before, ...change })
         return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
       }
-      void navigate({ search: next, replace })
+      void navigate({ search: buildNextSearch, replace })
     },
     [navigate],
   )

@@ -18,7 +18,7 @@ export function useSave(place: Project) {
           version: expectedVersion + 1,
           updatedAt: new Date().toISOString(),
           isSensitive: !isSetting,
-          value: nextNumber(before, key),
+          value: findNextNumber(before, key),
         }
         const isNew = !before.rows.some((row) => row.key === key)
         const rows = isNew ? [...before.rows, { key, cells: {} }] : before.rows
@@ -34,7 +34,7 @@ export function useSave(place: Project) {
 }
 
 /** A number that no other value in the row has, until the values are compared. */
-function nextNumber({ rows }: Matrix, key: string): number {
+function findNextNumber({ rows }: Matrix, key: string): number {
   const cells = Object.values(rows.find((row) => row.key === key)?.cells ?? {})
   return Math.max(-1, ...cells.map(({ value }) => value ?? -1)) + 1
 }

@@ -18,7 +18,7 @@ export function stayingOf(id: StayingId): { stayHours?: number } {
 }
 
 /** The choice that leads to this end. */
-export function stayingAt(until: number | null): StayingId {
+export function findStayingAt(until: number | null): StayingId {
   if (until === null) return 'idle'
   return until - Date.now() > HOURS.day * 3_600_000 ? 'week' : 'day'
 }

@@ -86,12 +86,12 @@ type ChangesProps = Pick<Props, 'proposal' | 'missing'> & { absent: readonly str
 /** Secrets count as new until an environment is chosen that has them. */
 function Changes({ proposal: { hosts, secrets }, missing, absent }: ChangesProps) {
   const isNew = (key: string) => absent?.includes(key) ?? true
-  const rows = (names: readonly string[], isAdded: (name: string) => boolean, text = same) =>
+  const rows = (names: readonly string[], isAdded: (name: string) => boolean, text = isSameName) =>
     names.map((name) => ({
       text: text(name),
       ...(isAdded(name) ? { change: 'added' as const } : {}),
     }))
-  const described = (key: string) =>
+  const describeKey = (key: string) =>
     words.described(key, secrets.find((each) => each.key === key)?.description ?? null)
   const keys = secrets.map(({ key }) => key)
   return (
@@ -102,7 +102,7 @@ function Changes({ proposal: { hosts, secrets }, missing, absent }: ChangesProps
         />
       ) : null}
       {keys.length > 0 ? (
-        <DiffBlock rows={[{ text: words.newSecrets }, ...rows(keys, isNew, described)]} />
+        <DiffBlock rows={[{ text: words.newSecrets }, ...rows(keys, isNew, describeKey)]} />
       ) : null}
       {missing.length > 0 ? <p className="text-ink-2">{words.everyAgent}</p> : null}
       {missing.length === 0 && hosts.length > 0 ? <p>{words.hostsExist}</p> : null}
@@ -110,7 +110,7 @@ function Changes({ proposal: { hosts, secrets }, missing, absent }: ChangesProps
   )
 }
 
-const same = (name: string) => name
+const isSameName = (name: string) => name
 
 type Place = { projectId: string; environment: string }
 

@@ -16,7 +16,7 @@ const LENGTHS = [300, 900, 3_600, 28_800, 86_400]
 export type Extent = { methods: readonly string[]; prefix: string; seconds: number } | null
 
 /** The narrowest that a request permits. */
-export function firstExtent(request: WaitingRequest): Extent {
+export function chooseFirstExtent(request: WaitingRequest): Extent {
   return request.isSingle ? null : narrowestWindow(request)
 }
 

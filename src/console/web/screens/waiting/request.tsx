@@ -14,7 +14,7 @@ import { texts } from '../../texts/index.ts'
 import { DECIDED, type WaitingItem, type WaitingRequest } from '../../waiting.ts'
 import type { LiveCall } from '../live/stream.ts'
 import { CallDetails } from './call_details.tsx'
-import { type Extent, firstExtent, HowFar } from './how_far.tsx'
+import { chooseFirstExtent, type Extent, HowFar } from './how_far.tsx'
 import { NextCall } from './next_call.tsx'
 import { IgnoreButton, ignoreItem, SignButton } from './sign.tsx'
 
@@ -38,7 +38,7 @@ type Signed = { extent: Extent; lastId: string }
 export function RequestInspector({ workspaceId, request, item, calls, onClose }: Props) {
   const { id, digest, agent, token, secrets } = request
   const { decides, mayAllow } = useRights(workspaceId, request)
-  const [extent, setExtent] = useState(() => firstExtent(request))
+  const [extent, setExtent] = useState(() => chooseFirstExtent(request))
   const [signed, setSigned] = useState<Signed | null>(null)
   const allow = useCommand('approvals.allow', { changes: DECIDED })
   const sign = () => {

@@ -14,7 +14,7 @@ export const callCount = counter('call')
 const MAX_LISTED = 10
 
 /** The first of them. */
-export function listed(names: readonly string[]): string {
+export function formatNames(names: readonly string[]): string {
   const shown = names.slice(0, MAX_LISTED).join(', ')
   return names.length > MAX_LISTED ? `${shown} and ${names.length - MAX_LISTED} more` : shown
 }

@@ -1,5 +1,6 @@
 /** The signed history of a workspace. */
-const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
+const formatCount = (count: number, one: string, many: string) =>
+  `${count} ${count === 1 ? one : many}`
 
 export const historyTexts = {
   time: 'Time',
@@ -11,8 +12,8 @@ export const historyTexts = {
   findBy: 'Change, person, number or hash',
   shown: (count: number, all: number) =>
     count === all
-      ? counted(all, 'change', 'changes')
-      : `${count} of ${counted(all, 'change', 'changes')}`,
+      ? formatCount(all, 'change', 'changes')
+      : `${count} of ${formatCount(all, 'change', 'changes')}`,
   nothingFound: 'No matching changes',
   notSigned: 'This workspace isn’t signed. You trust the server for what it shows.',
   verified: 'Verified',
@@ -33,9 +34,9 @@ export const historyTexts = {
   verifying: 'Verifying every environment and token…',
   all: (members: number, environments: number, tokens: number | null) =>
     `Verified ${[
-      counted(members, 'member', 'members'),
-      counted(environments, 'environment', 'environments'),
-      ...(tokens === null ? [] : [counted(tokens, 'token', 'tokens')]),
+      formatCount(members, 'member', 'members'),
+      formatCount(environments, 'environment', 'environments'),
+      ...(tokens === null ? [] : [formatCount(tokens, 'token', 'tokens')]),
     ].join(', ')}.`,
   faults: 'These don’t match what was signed:',
   environmentFault: (place: string, fault: string) => `${place}: ${fault}`,

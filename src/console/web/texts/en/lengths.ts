@@ -6,23 +6,23 @@ const units = [
 ] as const
 
 /** A duration in its largest whole unit. */
-export function exactLength(seconds: number): string {
+export function formatExactLength(seconds: number): string {
   const [size, unit] = units.find(([size]) => seconds % size === 0) ?? [1, 'second']
-  return inUnit(seconds / size, unit)
+  return formatUnit(seconds / size, unit)
 }
 
 /** A duration in its largest unit, rounded up. */
 export function lengthOf(seconds: number): string {
   const [size, unit] = units.find(([size]) => seconds >= size) ?? [1, 'second']
-  return inUnit(Math.ceil(seconds / size), unit)
+  return formatUnit(Math.ceil(seconds / size), unit)
 }
 
 /** A duration in its largest unit, rounded down: what is certainly left. */
 export function lengthLeft(seconds: number): string {
   const [size, unit] = units.find(([size]) => seconds >= size) ?? [1, 'second']
-  return inUnit(Math.floor(seconds / size), unit)
+  return formatUnit(Math.floor(seconds / size), unit)
 }
 
-function inUnit(count: number, unit: string): string {
+function formatUnit(count: number, unit: string): string {
   return count === 1 ? `1 ${unit}` : `${count} ${unit}s`
 }

@@ -107,7 +107,7 @@ export const live = {
   limitHelp: (others: readonly string[], unlimited: number) => {
     const hosts = others.length > 2 ? [`${others.length} hosts`] : others
     const goes = `It can only go to ${[...hosts, 'this host'].join(' and ')}.`
-    return unlimited === 0 ? goes : `${goes} ${otherSecrets(unlimited)} no host limit.`
+    return unlimited === 0 ? goes : `${goes} ${formatOtherSecrets(unlimited)} no host limit.`
   },
   withAny: 'With any secret',
   everyAgent: 'Every agent can call this host.',
@@ -135,6 +135,6 @@ function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`
 }
 
-function otherSecrets(count: number): string {
+function formatOtherSecrets(count: number): string {
   return count === 1 ? '1 other secret has' : `${count} other secrets have`
 }

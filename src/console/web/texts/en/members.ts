@@ -123,7 +123,7 @@ export const members = {
     question: 'Rekey this workspace?',
     what: 'Seals every secret under a new key for the current members.',
     ends: (changed: number, deleted: number) =>
-      `You lose earlier versions of ${secrets(changed)} and can’t restore ${deletedSecrets(deleted)}.`,
+      `You lose earlier versions of ${secrets(changed)} and can’t restore ${formatDeletedSecrets(deleted)}.`,
     plain: 'This workspace isn’t signed. Rekey it in a terminal:',
     plainCommand: 'cloakroom workspace rekey',
     card: 'Workspace key',
@@ -144,6 +144,6 @@ function secrets(count: number): string {
   return count === 1 ? 'one secret' : `${count} secrets`
 }
 
-function deletedSecrets(count: number): string {
+function formatDeletedSecrets(count: number): string {
   return count === 1 ? 'one deleted secret' : `${count} deleted secrets`
 }

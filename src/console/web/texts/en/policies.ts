@@ -1,5 +1,5 @@
 /** A secret's policy: the sentence that limits its use, and what a change would do. */
-import { callCount, listed, secretCount } from './counts.ts'
+import { callCount, formatNames, secretCount } from './counts.ts'
 
 const places = {
   header: 'header',
@@ -69,7 +69,7 @@ export const policies = {
   },
   tooMany: 'A list can have 100 entries.',
   places,
-  listed,
+  listed: formatNames,
   more: 'More',
   readOnly: 'Only calls that read',
   references: 'Replace ${NAME} in the value with other secrets',

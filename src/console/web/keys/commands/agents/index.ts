@@ -1,6 +1,6 @@
 /** Agents, and the tokens of agents and workloads. */
 import { endToken, removeAgent } from '../../../../../client/actions/end_tokens.ts'
-import { giveKeys, lackingKeys } from '../../../../../client/actions/grant.ts'
+import { findMissingKeys, giveKeys } from '../../../../../client/actions/grant.ts'
 import { readTokens } from '../../../../../client/actions/read_tokens.ts'
 import { grantTo, type TokenOwner } from '../../../../../client/agents/tokens.ts'
 import type { Place } from '../../../../../client/signed/statements.ts'
@@ -10,9 +10,9 @@ import { getInstance } from '../../../../../features/instance/contract.ts'
 import { Refused } from '../../failure.ts'
 import { placeIn } from '../../places.ts'
 import {
-  activeToken,
-  ending,
+  endTokens,
   environmentNames,
+  findActiveToken,
   placesIn,
   projectNamesOf,
   type Token,
@@ -24,13 +24,13 @@ import { newTokenCommands } from './new_tokens.ts'
 export const agentsCommands = {
   ...newTokenCommands,
   list,
-  all,
+  all: readAll,
   environments,
   tokens,
   addresses,
   revoke,
   remove,
-  lacking,
+  lacking: listLackingKeys,
   give,
 }
 
@@ -60,11 +60,11 @@ async function tokens(session: UnlockedSession, owner: TokensOwner) {
     placeIn(session, owner.workspaceId),
     projectNamesOf(session, owner.workspaceId),
   ])
-  return namedTokens(place, owner, names)
+  return listNamedTokens(place, owner, names)
 }
 
 /** Every agent, and the containers and CI jobs of every project, with their tokens. */
-async function all(session: UnlockedSession, { workspaceId }: Of) {
+async function readAll(session: UnlockedSession, { workspaceId }: Of) {
   const [place, names, agents] = await Promise.all([
     placeIn(session, workspaceId),
     projectNamesOf(session, workspaceId),
@@ -74,21 +74,21 @@ async function all(session: UnlockedSession, { workspaceId }: Of) {
     Promise.all(
       agents.map(async (agent) => ({
         ...agent,
-        tokens: await namedTokens(place, { agentId: agent.id }, names),
+        tokens: await listNamedTokens(place, { agentId: agent.id }, names),
       })),
     ),
     Promise.all(
       [...names].map(async ([projectId, project]) => ({
         projectId,
         project,
-        tokens: await namedTokens(place, { projectId }, names),
+        tokens: await listNamedTokens(place, { projectId }, names),
       })),
     ),
   ])
   return { agents: ofAgents, projects: ofProjects }
 }
 
-async function namedTokens(
+async function listNamedTokens(
   place: WorkspacePlace,
   owner: TokenOwner,
   names: ReadonlyMap<string, string>,
@@ -128,23 +128,23 @@ function revoke(
   session: UnlockedSession,
   { tokenId, ...owner }: TokensOwner & { tokenId: string },
 ) {
-  return ending(session, owner.workspaceId, (by) => endToken(by, owner, tokenId))
+  return endTokens(session, owner.workspaceId, (by) => endToken(by, owner, tokenId))
 }
 
 function remove(session: UnlockedSession, { workspaceId, agentId }: Of & { agentId: string }) {
-  return ending(session, workspaceId, (by) => removeAgent(by, agentId))
+  return endTokens(session, workspaceId, (by) => removeAgent(by, agentId))
 }
 
 /** Environments in a token's scope whose key it lacks, after a rekey or because they are newer than the token. */
-async function lacking(
+async function listLackingKeys(
   session: UnlockedSession,
   { tokenId, ...owner }: TokensOwner & { tokenId: string },
 ) {
   const place = await placeIn(session, owner.workspaceId)
-  const token = await activeToken(place, owner, tokenId)
+  const token = await findActiveToken(place, owner, tokenId)
   const places = await placesIn(session, owner.workspaceId, await scopeOf(place, owner, token))
   const projects = await projectNamesOf(session, owner.workspaceId)
-  return lackingKeys(place.workspace, token, places).map((place) => ({
+  return findMissingKeys(place.workspace, token, places).map((place) => ({
     ...place,
     project: projects.get(place.projectId) ?? place.projectId,
   }))
@@ -170,5 +170,5 @@ async function give(
   { tokenId, places, ...owner }: TokensOwner & { tokenId: string; places: Place[] },
 ) {
   const place = await placeIn(session, owner.workspaceId)
-  await giveKeys(place, owner, await activeToken(place, owner, tokenId), places)
+  await giveKeys(place, owner, await findActiveToken(place, owner, tokenId), places)
 }

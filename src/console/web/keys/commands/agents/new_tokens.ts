@@ -16,7 +16,7 @@ import { placeIn } from '../../places.ts'
 import { placesIn } from '../../tokens.ts'
 import type { UnlockedSession } from '../../unlocked_session.ts'
 
-export const newTokenCommands = { issue, newToken, forgetToken }
+export const newTokenCommands = { issue, newToken: issueNewToken, forgetToken }
 
 /** New tokens that the user has not dismissed yet, by session. */
 const made = new WeakMap<object, Map<string, string>>()
@@ -79,7 +79,7 @@ async function issueTo(
 }
 
 /** Returns the text of a new token. @throws Refused `not_found` */
-async function newToken(session: UnlockedSession, { id }: { id: string }) {
+async function issueNewToken(session: UnlockedSession, { id }: { id: string }) {
   const text = made.get(session.reader())?.get(id)
   if (text === undefined) throw new Refused('not_found')
   return text

@@ -1,5 +1,5 @@
 /** The hosts that a connection needs on the allowlist. */
-import { allowHosts, uncoveredHosts } from '../../../../../client/actions/allowlist.ts'
+import { allowHosts, listUncoveredHosts } from '../../../../../client/actions/allowlist.ts'
 import { domainOf } from '../../../../../client/connect/domain_of.ts'
 import type { EnvironmentPlace } from '../../../../../client/environment.ts'
 import type { Policy } from '../../../../../core/policy/policy.ts'
@@ -15,7 +15,7 @@ export async function reviewHosts(
   const { token_url } = JSON.parse(root) as { token_url: string }
   const hosts = [domainOf(token_url), ...allowed_domains]
   try {
-    const missing = await uncoveredHosts(place, hosts)
+    const missing = await listUncoveredHosts(place, hosts)
     if (!allow || missing.length === 0) return { hosts, missing, failure: null }
     await allowHosts(place, missing)
     return { hosts, missing: [], failure: null }

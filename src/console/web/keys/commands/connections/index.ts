@@ -3,7 +3,7 @@
  * flow that it ran, so a server's page shows a command instead and waits for the secret.
  */
 import { uploadSecrets } from '../../../../../client/actions/set_secrets.ts'
-import { provenValue, provenValues } from '../../../../../client/actions/stored_secrets.ts'
+import { readProvenValue, readProvenValues } from '../../../../../client/actions/stored_secrets.ts'
 import { connectCommand, reconnectCommand } from '../../../../../client/connect/command_line.ts'
 import { presets } from '../../../../../client/connect/presets.ts'
 import { readSecrets } from '../../../../../client/environment.ts'
@@ -28,7 +28,7 @@ export const connectionsCommands = {
   poll,
   cancel,
   command,
-  arrived,
+  arrived: findArrived,
 }
 
 /** Only this machine answers at such a name (RFC 6761, section 6.3). */
@@ -65,10 +65,10 @@ async function start(
 ) {
   demandLocal()
   const place = await environmentAt(session, secret)
-  const before = (await provenValues(place, [secret.key])).get(secret.key)
+  const before = (await readProvenValues(place, [secret.key])).get(secret.key)
   const started = await begin(session, secret.key, { choice })
   const policy: Policy = { kind: 'oauth2', allowed_domains: started.domains }
-  return shown(
+  return toShownConnection(
     { ...secret, id: started.id, policy, expectedVersion: before?.version ?? 0 },
     started,
   )
@@ -83,10 +83,10 @@ async function reconnect(
 ) {
   demandLocal()
   const place = await environmentAt(session, secret)
-  const { value: root, policy, version } = await provenValue(place, secret.key)
+  const { value: root, policy, version } = await readProvenValue(place, secret.key)
   if (policy?.kind !== 'oauth2') throw new Refused('not_connected')
   const started = await begin(session, secret.key, { stored: { root, ...again } })
-  return shown({ ...secret, id: started.id, policy, expectedVersion: version }, started)
+  return toShownConnection({ ...secret, id: started.id, policy, expectedVersion: version }, started)
 }
 
 /** @throws Refused `connect_elsewhere` */
@@ -101,7 +101,7 @@ function begin({ api }: UnlockedSession, key: string, flow: Flow): Promise<Start
   return api.call(startConnection, { body: { key, flow } })
 }
 
-function shown(connection: PendingConnection, { url, device, expiresAt }: Started) {
+function toShownConnection(connection: PendingConnection, { url, device, expiresAt }: Started) {
   return { connection, url, device, expiresAt }
 }
 
@@ -144,7 +144,7 @@ function command(_: UnlockedSession, { choice, ...typed }: CommandInput) {
 }
 
 /** A version later than `after` (0 for a new secret), or null until one is stored. */
-async function arrived(
+async function findArrived(
   session: UnlockedSession,
   { key, after, ...at }: Secret & { after: number },
 ) {

@@ -5,9 +5,9 @@ import {
   commandFor,
   curl,
   fileFor,
+  formatTokenCommand,
   githubActions,
   gitlabCi,
-  narrowedTokenFor,
   type ProgramAddresses,
   runText,
   sdks,
@@ -93,7 +93,7 @@ function callTabs({ kind, name }: MadeToken, complete: (command: string) => stri
     <div key={id} className="flex flex-col gap-3">
       {kind === 'agent' ? (
         <Block
-          text={`${complete(narrowedTokenFor(text, name).trimEnd())}\n`}
+          text={`${complete(formatTokenCommand(text, name).trimEnd())}\n`}
           why={words.narrowed}
         />
       ) : null}

@@ -60,14 +60,14 @@ function choicesOf<Id extends string>(
 
 function Where({ holder, draft, change, projects, environments, environment }: Props) {
   const { kind, projectId } = draft
-  const every = (label: string) => (kind === 'workload' ? {} : { [ALL]: label })
+  const describeEvery = (label: string) => (kind === 'workload' ? {} : { [ALL]: label })
   const named: Record<string, string> = {
     ...Object.fromEntries(projects.map(({ id, name }) => [id, name])),
-    ...every(words.everyProject),
+    ...describeEvery(words.everyProject),
   }
   const places: Record<string, string> = {
     ...Object.fromEntries(environments.map((name) => [name, name])),
-    ...every(words.everyEnvironment),
+    ...describeEvery(words.everyEnvironment),
   }
   const project = named[projectId] ?? words.everyProject
   const choose = (id: TokenDraft['projectId']) => change({ projectId: id, environment: null })

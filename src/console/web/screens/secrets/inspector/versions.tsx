@@ -104,7 +104,7 @@ function Compare({ place, version: other, current }: Props & { current: Version 
           </>
         }
       >
-        <DiffBlock rows={comparedRows(current, other)} />
+        <DiffBlock rows={compareVersions(current, other)} />
         {writes ? <p className="text-ink-2">{words.restoreHelp}</p> : null}
         {error ? <FailureNote error={error} /> : null}
       </Dialog>
@@ -113,7 +113,7 @@ function Compare({ place, version: other, current }: Props & { current: Version 
 }
 
 /** The value is never shown here: only whether it is the same. */
-function comparedRows(current: Version, other: Version) {
+function compareVersions(current: Version, other: Version) {
   const text = ({ words: policy }: Version) => policy || words.noLimits
   const value = other.isSameValue
     ? [{ text: words.sameValue }]

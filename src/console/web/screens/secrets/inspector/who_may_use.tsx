@@ -2,11 +2,11 @@
 
 import { isReadMethod } from '../../../../../core/policy/operations.ts'
 import {
-  allowedLocations,
-  heldBy,
   isDeliverable,
   isHeld,
+  listAllowedLocations,
   type Policy,
+  readApprover,
 } from '../../../../../core/policy/policy.ts'
 import { Tag } from '../../../parts/show/tag.tsx'
 import { texts } from '../../../texts/index.ts'
@@ -35,7 +35,7 @@ function tagsOf(policy: Policy): string[] {
     ...(allowed_methods ?? [words.any.allowed_methods]),
     ...(allowed_domains ?? [words.any.allowed_domains]),
     ...(allowed_paths ?? []).map(pathText),
-    ...allowedLocations(policy).map((place) => words.places[place]),
+    ...listAllowedLocations(policy).map((place) => words.places[place]),
     ...(allowed_headers ?? []),
     ...(policy.allowed_operations ?? []),
     ...(policy.sign_templates ?? []),
@@ -47,14 +47,14 @@ function tagsOf(policy: Policy): string[] {
 function useOf(policy: Policy): string {
   const { allowed_domains: hosts, allowed_methods: methods, allowed_paths: paths } = policy
   if (hosts?.length === 0) return words.noHost
-  const isNone = [methods, paths, allowedLocations(policy)].some((list) => list?.length === 0)
+  const isNone = [methods, paths, listAllowedLocations(policy)].some((list) => list?.length === 0)
   if (isNone) return words.noCalls
   const readsOnly = policy.read_only === true || (methods?.every(isReadMethod) ?? false)
   return words.sendsTo(hosts ? listText(policy, 'allowed_domains') : words.anyHost, readsOnly)
 }
 
 function sightOf(policy: Policy): string {
-  const by = heldBy(policy)
+  const by = readApprover(policy)
   if (by !== null) return words.approvalNeeded[by]
   return isDeliverable(policy) ? words.tokensSee : words.membersSee
 }

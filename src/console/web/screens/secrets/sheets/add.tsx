@@ -99,7 +99,7 @@ function ValueForm({ place, matrix }: Pick<PaneProps, 'place' | 'matrix'>) {
           isSelected={isSame}
           onChange={(isChecked) => {
             setSame(isChecked)
-            setValues(isChecked ? gathered(values) : spread(values, matrix.environments))
+            setValues(isChecked ? gatherValues(values) : spreadValues(values, matrix.environments))
           }}
         >
           {words.sameEverywhere}
@@ -122,13 +122,13 @@ function ValueForm({ place, matrix }: Pick<PaneProps, 'place' | 'matrix'>) {
 }
 
 /** The value for all environments: the first one that is typed, so that nothing typed is lost. */
-function gathered(values: Values): Values {
+function gatherValues(values: Values): Values {
   const typed = values[EVERYWHERE] || Object.values(values).find((value) => value !== '')
   return { ...values, [EVERYWHERE]: typed ?? '' }
 }
 
 /** The value for all environments goes into each that has none. */
-function spread(values: Values, environments: readonly string[]): Values {
+function spreadValues(values: Values, environments: readonly string[]): Values {
   const typed = values[EVERYWHERE] ?? ''
   return Object.fromEntries(environments.map((each) => [each, values[each] || typed]))
 }

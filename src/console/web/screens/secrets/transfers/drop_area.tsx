@@ -11,7 +11,7 @@ type Props = { isActive: boolean; onFile(file: File): void; children: ReactNode 
 export function DropArea({ isActive, onFile, children }: Props) {
   const go = useGo()
   const [isOver, setOver] = useState(false)
-  const over = (event: DragEvent) => {
+  const handleDragOver = (event: DragEvent) => {
     if (!isActive || !event.dataTransfer.types.includes('Files')) return
     event.preventDefault()
     setOver(true)
@@ -32,7 +32,7 @@ export function DropArea({ isActive, onFile, children }: Props) {
     <div
       data-drop
       className="relative flex min-h-0 flex-1 flex-col"
-      onDragOver={over}
+      onDragOver={handleDragOver}
       onDragLeave={leave}
       onDrop={drop}
     >

@@ -7,7 +7,7 @@ import { Checkbox } from '../../../parts/fields/checkbox.tsx'
 import { TextArea } from '../../../parts/fields/text_area.tsx'
 import { FieldForm } from '../../../parts/form.tsx'
 import { SHEET_FORM, SheetFooter } from '../../../parts/overlays/sheet.tsx'
-import { unsavedMark } from '../../../parts/overlays/unsaved.ts'
+import { markUnsaved } from '../../../parts/overlays/unsaved.ts'
 import { texts } from '../../../texts/index.ts'
 import { type PaneProps, useEnvironment, useGo } from '../place.ts'
 import { EnvironmentSelect } from '../sheets/environment_select.tsx'
@@ -55,7 +55,7 @@ export function Importing({ place, matrix, file }: PaneProps & { file: File | nu
       <EnvironmentSelect matrix={matrix} />
       {isWriting ? <SourceForm source={source} problems={problems} /> : null}
       {/* The text is typed in a form that is no longer shown. */}
-      {isWriting ? null : <div {...unsavedMark(source.isTyped)}>{list}</div>}
+      {isWriting ? null : <div {...markUnsaved(source.isTyped)}>{list}</div>}
     </Pane>
   )
 }

@@ -1,9 +1,9 @@
 /** Requests to use held secrets, refused hosts and agents' proposals that wait for a person. */
 import { callCount } from '../counts.ts'
 import { signKeys } from '../keys.ts'
-import { exactLength } from '../lengths.ts'
+import { formatExactLength } from '../lengths.ts'
 
-const some = (count: number, one: string, many: string) =>
+const formatSome = (count: number, one: string, many: string) =>
   count === 0 ? [] : [`${count} ${count === 1 ? one : many}`]
 
 export const waitingTexts = {
@@ -11,9 +11,9 @@ export const waitingTexts = {
   count: (count: number) => `${count} waiting for you`,
   summary: ({ requests, hosts, proposals }: Record<'requests' | 'hosts' | 'proposals', number>) =>
     [
-      ...some(requests, 'approval', 'approvals'),
-      ...some(hosts, 'host was refused', 'hosts were refused'),
-      ...some(proposals, 'proposal', 'proposals'),
+      ...formatSome(requests, 'approval', 'approvals'),
+      ...formatSome(hosts, 'host was refused', 'hosts were refused'),
+      ...formatSome(proposals, 'proposal', 'proposals'),
     ].join(' · '),
   calls: callCount,
   proposedBy: (agent: string) => `Proposed by ${agent}`,
@@ -59,7 +59,7 @@ export const waitingTexts = {
   prefix: 'Paths that begin with',
   seconds: 'How long',
   otherMethods: 'Also allow',
-  length: exactLength,
+  length: formatExactLength,
   deny: 'Deny',
   denyAndMute: 'Deny and mute for 1 hour',
   denied: 'Denied. The same call is refused for 1 hour.',

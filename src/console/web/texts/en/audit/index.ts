@@ -3,7 +3,7 @@ import { callCount, secretCount } from '../counts.ts'
 import { actionTexts } from './actions.ts'
 
 const figure = new Intl.NumberFormat('en')
-const atLeast = (text: string, isWhole: boolean) => (isWhole ? text : `At least ${text}`)
+const formatAtLeast = (text: string, isWhole: boolean) => (isWhole ? text : `At least ${text}`)
 const events = (count: number) => `${figure.format(count)} ${count === 1 ? 'event' : 'events'}`
 
 export const audit = {
@@ -68,8 +68,8 @@ export const audit = {
   until: (to: string) => `Until ${to}`,
   chart: 'Calls by day',
   counting: 'Counting…',
-  calls: (count: number, isWhole: boolean) => atLeast(countOfCalls(count), isWhole),
-  events: (count: number, isWhole: boolean) => atLeast(events(count), isWhole),
+  calls: (count: number, isWhole: boolean) => formatAtLeast(countOfCalls(count), isWhole),
+  events: (count: number, isWhole: boolean) => formatAtLeast(events(count), isWhole),
   decisions: { allowed: 'Allowed', blocked: 'Refused', error: 'Failed' },
   secrets: secretCount,
   several: (count: number) => `${count} names`,

@@ -1,5 +1,5 @@
 /** Connecting a secret through a provider. */
-import { listed } from '../counts.ts'
+import { formatNames } from '../counts.ts'
 
 export const connectTexts = {
   how: 'How to add it',
@@ -34,7 +34,7 @@ export const connectTexts = {
   waitingForCommand: 'Waiting for the command…',
   connected: (key: string) => `${key} connected.`,
   hostsMissing: (hosts: readonly string[]) =>
-    `Agents can’t use it yet: ${listed(hosts)} is not allowed.`,
+    `Agents can’t use it yet: ${formatNames(hosts)} is not allowed.`,
   reconnect: (key: string) => `Reconnect ${key}`,
   retry: 'Retry',
   starting: 'Asking the provider…',

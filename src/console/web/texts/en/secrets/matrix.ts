@@ -3,7 +3,7 @@ import { secretCount } from '../counts.ts'
 
 /** Names that are written short where the column is narrow. */
 const SHORT: Record<string, string> = { development: 'dev', production: 'prod' }
-const shortEnvironment = (name: string) => SHORT[name] ?? name
+const shortenEnvironment = (name: string) => SHORT[name] ?? name
 
 export const matrixTexts = {
   title: 'Secrets',
@@ -39,7 +39,7 @@ export const matrixTexts = {
   cell: (key: string, environment: string) => `${key} in ${environment}`,
   masked: '••••••••',
   version: (version: number) => `v${version}`,
-  sameAs: (environment: string) => `same as ${shortEnvironment(environment)}`,
+  sameAs: (environment: string) => `same as ${shortenEnvironment(environment)}`,
   sameOnPhone: (environment: string) => `Same as ${environment}`,
   missing: 'Missing',
   unreadable: 'Can’t decrypt',
@@ -61,7 +61,7 @@ export const matrixTexts = {
   fieldHelp: 'Enter to save · Tab for next · Esc to cancel',
   environments: 'Environment',
   phoneEnvironment: (name: string) => {
-    const short = shortEnvironment(name)
+    const short = shortenEnvironment(name)
     return short.charAt(0).toUpperCase() + short.slice(1)
   },
 

@@ -1,5 +1,5 @@
 /** Deleting projects and environments. */
-import { listed, secretsHeld } from '../counts.ts'
+import { formatNames, secretsHeld } from '../counts.ts'
 
 type Held = { name: string; secrets: number; hasMore: boolean }
 
@@ -14,14 +14,14 @@ export const removing = {
     `Deletes ${secretsHeld(
       held.reduce((sum, { secrets }) => sum + secrets, 0),
       held.some(({ hasMore }) => hasMore),
-    )} in ${listed(
+    )} in ${formatNames(
       held.map(({ name, secrets, hasMore }) => `${name} (${secrets}${hasMore ? '+' : ''})`),
     )}. Agents using them will fail right away.`,
   ofEnvironment: ({ name, secrets, hasMore }: Held) =>
     `Deletes ${name} with ${secretsHeld(secrets, hasMore)}. Agents using them will fail right away.`,
-  agents: (names: readonly string[]) => `Deletes these agents: ${listed(names)}.`,
+  agents: (names: readonly string[]) => `Deletes these agents: ${formatNames(names)}.`,
   tokens: (names: readonly string[]) =>
-    names.length === 0 ? 'No tokens are revoked.' : `Revokes these tokens: ${listed(names)}.`,
+    names.length === 0 ? 'No tokens are revoked.' : `Revokes these tokens: ${formatNames(names)}.`,
   token: (label: string, agent: string | null) => (agent === null ? label : `${label} (${agent})`),
   restoreProject: 'Restore the project and its secrets within 7 days in a terminal:',
   restoreEnvironment: 'Restore its secrets within 7 days in a terminal:',

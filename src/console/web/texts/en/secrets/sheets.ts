@@ -1,5 +1,5 @@
 /** Sheets and dialogs of the secrets screen. */
-import { listed, secretCount } from '../counts.ts'
+import { formatNames, secretCount } from '../counts.ts'
 
 type Undone = 'restored' | 'deleted' | 'changed'
 
@@ -16,7 +16,7 @@ export const sheetTexts = {
   notSensitive: 'Not sensitive (shown in logs and output)',
   add: 'Add secret',
   added: (key: string, environments: readonly string[]) =>
-    `${key} added to ${listed(environments)}.`,
+    `${key} added to ${formatNames(environments)}.`,
 
   importTitle: 'Import .env',
   importHelp: 'Paste lines, or drop a file anywhere on this screen.',
@@ -29,7 +29,8 @@ export const sheetTexts = {
   line: (line: number, name: string | null, reason: string) =>
     name === null ? `Line ${line}: ${reason}` : `Line ${line} (${name}): ${reason}`,
   fixFirst: 'Fix these lines first. Nothing is imported.',
-  repeated: (keys: readonly string[]) => `Listed twice, so the last value counts: ${listed(keys)}.`,
+  repeated: (keys: readonly string[]) =>
+    `Listed twice, so the last value counts: ${formatNames(keys)}.`,
   changes: { new: 'New', value: 'New value', policy: 'New policy' },
   setting: 'not sensitive',
   change: 'Change',
@@ -46,7 +47,7 @@ export const sheetTexts = {
   ) =>
     [
       `${environment}: ${deleted.length} deleted, ${restored.length} restored.`,
-      ...(changed.length > 0 ? [`Changed since, so kept: ${listed(changed)}.`] : []),
+      ...(changed.length > 0 ? [`Changed since, so kept: ${formatNames(changed)}.`] : []),
     ].join(' '),
   notUndone: 'Not undone. Open a secret’s versions to restore it.',
 
@@ -79,7 +80,7 @@ export const sheetTexts = {
   removeTitle: (keys: readonly string[], environment: string) =>
     `Delete ${keys.length === 1 ? keys[0] : secretCount(keys.length)} from ${environment}?`,
   removeLoss: (keys: readonly string[]) =>
-    `Agents using ${listed(keys)} will fail right away. You can restore ${keys.length === 1 ? 'it' : 'them'} for 7 days.`,
+    `Agents using ${formatNames(keys)} will fail right away. You can restore ${keys.length === 1 ? 'it' : 'them'} for 7 days.`,
   removeNone: (environment: string) => `None of them is in ${environment}.`,
   removed: (count: number, environment: string) =>
     `${secretCount(count)} deleted from ${environment}.`,

@@ -3,7 +3,7 @@ import { type ComponentProps, type ReactNode, useMemo, useState } from 'react'
 import type { Policy } from '../../../../../../core/policy/policy.ts'
 import { Button } from '../../../../parts/button.tsx'
 import { say } from '../../../../parts/overlays/toasts.tsx'
-import { unsavedMark } from '../../../../parts/overlays/unsaved.ts'
+import { markUnsaved } from '../../../../parts/overlays/unsaved.ts'
 import { FailureNote } from '../../../../parts/page/failure.tsx'
 import { DiffBlock } from '../../../../parts/show/diff_block.tsx'
 import { useAsk, useCommand } from '../../../../queries.ts'
@@ -43,7 +43,7 @@ export function PolicyEditor({ place, secrets, isBulk, below, onDone }: Props) {
   )
   const isChanged = rows.length > 0 || secrets.length > MAX_SHOWN
   return (
-    <div className="flex flex-col gap-3" {...unsavedMark(isChanged && policy !== before)}>
+    <div className="flex flex-col gap-3" {...markUnsaved(isChanged && policy !== before)}>
       <Sentence
         policy={policy}
         onChange={setPolicy}

@@ -1,6 +1,6 @@
 /** A policy's fields as people read them, and how two policies differ. */
 import {
-  allowedLocations,
+  listAllowedLocations,
   type Policy,
   policy as policySchema,
 } from '../../../../../../core/policy/policy.ts'
@@ -32,7 +32,7 @@ export function pathText(prefix: string): string {
 }
 
 export function placesText(policy: Policy): string {
-  const places = allowedLocations(policy)
+  const places = listAllowedLocations(policy)
   if (places.length === 0) return words.none.allowed_locations
   return words.listed(places.map((place) => words.places[place]))
 }

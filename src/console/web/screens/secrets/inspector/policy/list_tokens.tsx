@@ -44,7 +44,7 @@ export function TypedToken(props: AnyProps<Typed> & { suggestions?: readonly str
         placeholder={list === undefined ? words.any[field] : words.none[field]}
         values={values}
         suggestions={suggestions}
-        normalize={(text) => normalized(field, text)}
+        normalize={(text) => normalizeText(field, text)}
         validate={(value) => problemInFields(field, [...values, value])}
         // Backspace in the empty field of an absent list must not forbid everything.
         onChange={(next) => (values.length === 0 && next.length === 0 ? undefined : put(next))}
@@ -54,7 +54,7 @@ export function TypedToken(props: AnyProps<Typed> & { suggestions?: readonly str
   )
 }
 
-function normalized(field: Typed, text: string): string {
+function normalizeText(field: Typed, text: string): string {
   if (field === 'allowed_domains') return hostIn(text)
   if (field !== 'allowed_paths') return text
   const path = (URL.parse(text)?.pathname ?? text).replace(/[?#].*$/, '').replace(/\*$/, '')

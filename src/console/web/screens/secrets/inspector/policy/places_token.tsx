@@ -1,7 +1,7 @@
 /** The places of a call that a value may be in, and the approval that each call needs. */
 import {
-  allowedLocations,
   approvers,
+  listAllowedLocations,
   type Policy,
   policyLocations,
 } from '../../../../../../core/policy/policy.ts'
@@ -20,7 +20,7 @@ const isForHeld = (place: string) => place !== 'env' && place !== 'sign'
 export function PlacesToken({ policy, onChange }: PartProps) {
   const { allowed_locations: _, ...rest } = policy
   const places = policyLocations.filter((place) => !policy.approval || isForHeld(place))
-  const usual = allowedLocations(rest)
+  const usual = listAllowedLocations(rest)
   const put = (ids: readonly string[]) => {
     const chosen = places.filter((place) => ids.includes(place))
     const isUsual = chosen.length === usual.length && usual.every((id) => chosen.includes(id))
@@ -36,7 +36,7 @@ export function PlacesToken({ policy, onChange }: PartProps) {
       <Choices
         label={words.names.allowed_locations}
         options={places.map((id) => ({ id, label: words.places[id] }))}
-        value={allowedLocations(policy)}
+        value={listAllowedLocations(policy)}
         onChange={put}
       />
     </WordPanel>
@@ -54,7 +54,7 @@ export function ApprovalToken({ policy, onChange }: PartProps) {
   const seconds = value?.ttl_seconds ?? USUAL_SECONDS
   const lengths = [...new Set([...LENGTHS, seconds])].sort((one, other) => one - other)
   const choose = (by: (typeof choices)[number]) =>
-    onChange(by === NONE ? rest : held(rest, { by, ttl_seconds: seconds }))
+    onChange(by === NONE ? rest : dropPlacesWhenHeld(rest, { by, ttl_seconds: seconds }))
   return (
     <WordPanel label={words.names.approval} text={approvalText(policy)}>
       <Select
@@ -72,7 +72,9 @@ export function ApprovalToken({ policy, onChange }: PartProps) {
               label: each === 0 ? words.approval.each : texts.waiting.length(each),
             }))}
             value={String(seconds)}
-            onChange={(id) => onChange(held(rest, { by: value.by, ttl_seconds: Number(id) }))}
+            onChange={(id) =>
+              onChange(dropPlacesWhenHeld(rest, { by: value.by, ttl_seconds: Number(id) }))
+            }
           />
           <p className="text-small text-ink-2">{words.approval.help}</p>
         </>
@@ -82,7 +84,7 @@ export function ApprovalToken({ policy, onChange }: PartProps) {
 }
 
 /** The places that a secret with approval can't be in are removed from its list. */
-function held(policy: Policy, approval: NonNullable<Policy['approval']>): Policy {
+function dropPlacesWhenHeld(policy: Policy, approval: NonNullable<Policy['approval']>): Policy {
   const { allowed_locations: places } = policy
   return { ...policy, approval, ...(places ? { allowed_locations: places.filter(isForHeld) } : {}) }
 }
