@@ -51,7 +51,7 @@ function refusal(key: string, encryptionKey: string, since: number | null): stri
   if (id !== key)
     return `nothing was done: the server's first key is ${id}, not ${key}; restart it first`
   if (since === null) return null
-  return `another rekey-outer is running in the server since ${new Date(since).toISOString()}`
+  return `another rekey-outer is running: in the server, since ${new Date(since).toISOString()}`
 }
 
 /** Streams progress until the work ends. A client that disconnects ends the work. */
