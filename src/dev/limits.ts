@@ -95,7 +95,10 @@ export const limits: Readonly<Record<string, readonly Limit[]>> = {
       'unless [the API](api.md) states more',
     ],
     ['JSON nesting', 'http/json/containers.ts#MAX_JSON_DEPTH', null, 'levels'],
-    ['items per page', String.raw`core/validation/validate.ts#wholeNumber\(1, (500)\)\.default\(100\)`],
+    [
+      'items per page',
+      String.raw`core/validation/validate.ts#wholeNumber\(1, (500)\)\.default\(100\)`,
+    ],
     ['live audit views per person', 'features/audit/live.ts#MAX_OF_PERSON', null, 'per process'],
     ['history of notices', 'notices/upkeep.ts#KEPT_DAYS', 'days'],
     ['retries of a notice', 'notices/queue.ts#GIVE_UP_HOURS = (24)', 'hours'],
