@@ -7,7 +7,7 @@ export { makeBinding, requireBinding } from './binding.ts'
 export {
   extend,
   type LinkChange,
-  readFirstHash as firstHash,
+  readFirstHash,
   readLink,
   replay,
   requireContinues,
@@ -47,7 +47,7 @@ export {
   type Link,
   type Member,
   type Narrowing,
-  readNarrowing as narrowingIn,
+  readNarrowing,
   type TextOf,
   type TokenGrant,
 } from './texts.ts'

@@ -12,9 +12,9 @@ import { listLinks } from '../../src/features/links/contract.ts'
 import {
   emptyChain,
   extend,
-  firstHash,
   identityOf,
   type LinkChange,
+  readFirstHash,
   type SignedText,
   signLink,
 } from '../../src/sigchain/index.ts'
@@ -107,7 +107,7 @@ test('the console pins the history that was compared, whatever the server shows 
     reads += 1
     return reads <= 2 ? links : forged
   })
-  const expected = { first: firstHash(genuine), inviter: bob.email }
+  const expected = { first: readFirstHash(genuine), inviter: bob.email }
   const shown = await invitation(held, { workspaceId, expected })
   const seen = shown.found?.seen ?? null
   expect(seen).toBe(expected.first)
@@ -143,7 +143,7 @@ test('an invitation that was sealed to replaced keys is called unreadable, and n
   const publicKey = Buffer.from(public_key, 'base64')
   const replaced = { ...hal.reader, privateKey, publicKey, identity: () => identityOf(seed) }
   const { held, chains } = sessionOf({ ...hal, reader: replaced }, found.user_id, (links) => links)
-  const seen = firstHash(await gil.chains.of(gil.workspace))
+  const seen = readFirstHash(await gil.chains.of(gil.workspace))
   const refused = accept(held, { workspaceId, expected: null, seen })
   expect(refused).rejects.toMatchObject({ code: 'unreadable_workspace' })
   await refused.catch(() => {})

@@ -418,7 +418,7 @@ describe('requests that cannot be signed again are rejected', () => {
   test('an error repeats no submitted text, except known names', () => {
     const refused = (payload: string) => () =>
       awsSignatureIn({ ...header(good), 'x-amz-content-sha256': payload }, '')
-    expect(refused('a text of the caller')).toThrow('AWS signature is not made again: use')
+    expect(refused('a text of the caller')).toThrow('AWS signature is not supported: use')
     expect(refused('STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD')).toThrow(
       '(STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD)',
     )

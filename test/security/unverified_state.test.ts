@@ -19,7 +19,7 @@ import {
 } from '../../src/database/schema/index.ts'
 import { deliverEnvironment } from '../../src/features/workloads/contract.ts'
 import {
-  firstHash,
+  readFirstHash,
   replay,
   requireBinding,
   signLink,
@@ -464,7 +464,7 @@ describe('a delivery', () => {
     const chain = await replay(rows.workspaceId, links)
     expect(links.map(({ seq }) => seq)).toEqual([1, 2])
     const { id, secret } = parseToken(rows.token) ?? { id: '', secret: new Uint8Array() }
-    await requireBinding({ id, secret: new Uint8Array(secret) }, firstHash(chain), binding)
+    await requireBinding({ id, secret: new Uint8Array(secret) }, readFirstHash(chain), binding)
     if (!grant || !manifest) throw new Error('there is no grant, or no manifest')
     await verifyGrant(chain, grant, { id }, new Date())
     const [entry] = answer.envelopes

@@ -9,13 +9,13 @@ import {
   type Chain,
   emptyChain,
   extend,
-  firstHash,
   identityFingerprint,
   identityOf,
   makeBinding,
   manifestRoot,
   proveKeys,
   Refusal,
+  readFirstHash,
   replay,
   signLink,
 } from '../../src/sigchain/index.ts'
@@ -79,7 +79,7 @@ describe('outputs', () => {
     expect(tokenKeyPair(token.token_id, secret).publicKey.toBase64()).toBe(token.public_key)
     const salt = hex(token.token_id.replaceAll('-', ''))
     expect(hkdf(secret, salt, 'cloakroom/v2/token-binding').toHex()).toBe(token.binding_key)
-    const first = firstHash(await replay(workspaceId, links))
+    const first = readFirstHash(await replay(workspaceId, links))
     expect(first).toBe(vectors.chain.hashes[0] ?? 'missing')
     expect(await makeBinding({ id: token.token_id, secret }, first)).toBe(token.binding)
   })

@@ -34,12 +34,12 @@ import {
   type Chain,
   emptyChain,
   extend,
-  firstHash,
   type Identity,
   identityOf,
   type LinkChange,
   makeBinding,
   manifestRoot,
+  readFirstHash,
   type SignedText,
   signLink,
   signText,
@@ -154,7 +154,7 @@ export async function signedRows(
         ...over,
       } as TokenGrant
       const text = await signText('grant', said, signer.identity.signingKey)
-      const binding = fromBase64(await makeBinding(token, firstHash(chain))) ?? new Uint8Array()
+      const binding = fromBase64(await makeBinding(token, readFirstHash(chain))) ?? new Uint8Array()
       const set = { workspaceId, ...stored(text), binding }
       await db
         .insert(tokenGrants)

@@ -18,9 +18,9 @@ import { tokenAuth, tokenKeyPair, verifierOf } from '../../src/core/crypto/token
 import { isHeld, type Policy } from '../../src/core/policy/policy.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import {
-  firstHash,
   makeBinding,
   manifestRoot,
+  readFirstHash,
   type SignedText,
   signText,
   type TokenGrant,
@@ -112,7 +112,7 @@ export async function grantOf(
 }
 
 export async function bindingOf({ chain }: SignedWorkspace, token: Minted): Promise<string> {
-  return makeBinding(token, firstHash(await chain()))
+  return makeBinding(token, readFirstHash(await chain()))
 }
 
 /** An entry of `envelopes` with its statement. */

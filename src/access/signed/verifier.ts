@@ -11,11 +11,11 @@ import { Fault } from '../../core/fault.ts'
 import type { Log } from '../../core/log.ts'
 import {
   type Chain,
-  firstHash,
   GRANT_GRACE_MS,
   isSameNarrowing,
-  narrowingIn,
   Refusal,
+  readFirstHash,
+  readNarrowing,
   requireBinding,
   type SeenManifest,
   type SignedText,
@@ -76,7 +76,7 @@ export class Verifier {
     }
     if (!isSealed) {
       const bearer = { id, secret: new Uint8Array(token.secret()) }
-      await requireBinding(bearer, firstHash(chain), binding.toBase64())
+      await requireBinding(bearer, readFirstHash(chain), binding.toBase64())
     }
     return { grant, binding, terms, isBound: !isSealed, until: endOf(said) + GRANT_GRACE_MS }
   }
@@ -156,7 +156,7 @@ function isStoredAs(grant: TokenGrant, token: LiveToken): boolean {
     grant.capabilities.join() === capabilities.join() &&
     grant.project_id === projectId &&
     grant.environment === environment &&
-    isSameNarrowing(narrowingIn(grant), token) &&
+    isSameNarrowing(readNarrowing(grant), token) &&
     (terms.expiresAt ?? Number.POSITIVE_INFINITY) <= endOf(grant)
   )
 }

@@ -1,7 +1,7 @@
 /** Tokens with their permissions: in a signed workspace, the signed ones, which may differ from their rows. */
 import { limitNames, type TokenLimits } from '../../core/token_limits.ts'
 import { listAgentTokens, listWorkloadTokens } from '../../features/agents/contract.ts'
-import { type Chain, narrowingIn, Refusal } from '../../sigchain/index.ts'
+import { type Chain, Refusal, readNarrowing } from '../../sigchain/index.ts'
 import { EndedToken } from '../agents/standing.ts'
 import { grantTo, type TokenOwner } from '../agents/tokens.ts'
 import { type SeenToken, verifiedOf } from '../signed/rekey_tokens.ts'
@@ -46,7 +46,7 @@ async function termsOf(chain: Chain | null, owner: TokenOwner, token: SeenToken)
       status: 'active' as const,
       environment: grant.environment,
       capabilities: [...grant.capabilities],
-      limits: narrowingIn(grant).limits,
+      limits: readNarrowing(grant).limits,
       expiresAt: grant.expires_at,
       provisioned: places,
     }

@@ -7,13 +7,13 @@ import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../../core/crypt
 import type { TokenLimits } from '../../core/token_limits.ts'
 import {
   type Chain,
-  firstHash,
   isSignedId,
   makeBinding,
   Refusal,
+  readFirstHash,
   type TokenGrant,
 } from '../../sigchain/index.ts'
-import { localNow, requireSameTime } from '../http/transport.ts'
+import { readLocalTime, requireSameTime } from '../http/transport.ts'
 import { type Place, signGrant } from '../signed/statements.ts'
 import { grantEnvironment } from '../vault.ts'
 import type { OpenWorkspace } from '../workspace.ts'
@@ -77,7 +77,7 @@ export async function makeToken(
     expires_at: expiryOf(order),
     ...toNarrowing(order),
   })
-  const binding = await makeBinding({ id, secret }, firstHash(signer.chain))
+  const binding = await makeBinding({ id, secret }, readFirstHash(signer.chain))
   return { id, text, body: { token: { ...token, grant, binding } } }
 }
 
@@ -149,5 +149,5 @@ function toNarrowing({ hosts, secrets, limits }: TokenOrder) {
 }
 
 function expiryOf({ expires_in_days: days = USUAL_DAYS }: TokenOrder): string | null {
-  return days === null ? null : new Date(localNow() + days * DAY_MS).toISOString()
+  return days === null ? null : new Date(readLocalTime() + days * DAY_MS).toISOString()
 }

@@ -5,7 +5,7 @@ import { webSha256 } from '../../core/crypto/web_primitives.ts'
 import { matrix } from '../../core/roles.ts'
 import { releaseApproval } from '../../features/approvals/contract.ts'
 import { type HeldRelease, signText } from '../../sigchain/index.ts'
-import { localNow } from '../http/transport.ts'
+import { readLocalTime } from '../http/transport.ts'
 import { requireRole, roleDenied } from '../signed/rights.ts'
 import type { MemberSigner } from '../signed/statements.ts'
 import type { WorkspacePlace } from '../workspace.ts'
@@ -91,7 +91,7 @@ async function signerFor(
 }
 
 function expiryOf(window: ReleaseWindow | null): string {
-  return new Date(localNow() + (window ? window.seconds * 1000 : SINGLE_MS)).toISOString()
+  return new Date(readLocalTime() + (window ? window.seconds * 1000 : SINGLE_MS)).toISOString()
 }
 
 function scopeOf({ host, methods, path_prefix }: ReleaseWindow): HeldRelease['scope'] {

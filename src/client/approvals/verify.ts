@@ -16,14 +16,14 @@ import type { Secret } from '../../core/secret.ts'
 import { getApproval } from '../../features/approvals/contract.ts'
 import {
   type Chain,
-  narrowingIn,
   Refusal,
+  readNarrowing,
   type TokenGrant,
   verifyGrant,
 } from '../../sigchain/index.ts'
 import { type EnvironmentPlace, readNamed } from '../environment.ts'
 import type { CallResult } from '../http/api.ts'
-import { localNow } from '../http/transport.ts'
+import { readLocalTime } from '../http/transport.ts'
 import { openSecret } from '../vault.ts'
 import type { WorkspacePlace } from '../workspace.ts'
 import { openSignedState, type SignedState } from './reading.ts'
@@ -107,7 +107,7 @@ function requireBody({ body_sha256 }: ApprovalCall, body: string | null): void {
 
 async function grantFor(chain: Chain, { grant, token_id: id }: Approval): Promise<TokenGrant> {
   if (grant === null) throw new UnverifiedRequest('its token has no signed grant')
-  const now = new Date(localNow())
+  const now = new Date(readLocalTime())
   try {
     const verified = await verifyGrant(chain, grant, { id }, now)
     const isOver = verified.expires_at !== null && Date.parse(verified.expires_at) <= +now
@@ -122,7 +122,7 @@ async function grantFor(chain: Chain, { grant, token_id: id }: Approval): Promis
 function requireScope(grant: TokenGrant, call: ApprovalCall): void {
   const mayUse = grant.capabilities.some((capability) => capability === 'use')
   if (!mayUse) throw new UnverifiedRequest('its token may not make calls')
-  const { hosts, secrets } = narrowingIn(grant)
+  const { hosts, secrets } = readNarrowing(grant)
   if (hosts) requireAllowed(hosts, call, 'its token is not for that host')
   const isCovered = call.secrets.every(
     ({ project_id, environment, key }) =>

@@ -11,7 +11,7 @@ import { type FieldFault, type Fix, PLAIN_ARGUMENT } from '../../core/fault.ts'
 import { readCapped } from '../../http/capped_body.ts'
 import type { Endpoint } from '../../http/endpoint.ts'
 import { validateLarge } from '../../http/validation/validate_large.ts'
-import { asSent, connectionFault, localNow, noteServerDate } from './transport.ts'
+import { asSent, connectionFault, noteServerDate, readLocalTime } from './transport.ts'
 
 const MIB = 1_048_576
 /** Lists by the page, an environment with its ciphertexts, and the answer of an API that a call brings. */
@@ -167,7 +167,7 @@ export async function* download(
 async function send(url: string, init: RequestInit, isDegradable = false): Promise<Response> {
   // The request is only for this address: no response redirects it.
   const sent = asSent({ ...init, redirect: 'manual' })
-  const sentAt = localNow()
+  const sentAt = readLocalTime()
   const response = await fetch(url, sent).catch((error: unknown) => {
     throw connectionFault(url, error)
   })

@@ -3,7 +3,7 @@ import { version } from '../../../package.json'
 import { serverTrust } from './trust.ts'
 
 export { connectionFault } from './certificates.ts'
-export { noteServerDate, readLocalTime as localNow, requireSameTime } from './server_clock.ts'
+export { noteServerDate, readLocalTime, requireSameTime } from './server_clock.ts'
 
 /** Identifies the client to the server's operator. */
 const USER_AGENT = `cloakroom/${version}`

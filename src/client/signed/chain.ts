@@ -8,9 +8,9 @@ import {
   type Chain,
   emptyChain,
   extend,
-  firstHash,
   type Link,
   Refusal,
+  readFirstHash,
   readLink,
   replay,
   requireContinues,
@@ -158,7 +158,7 @@ export class Chains {
       const chain = await this.#replay(workspace.id, before, read)
       if (known !== undefined) requireContinues(chain, known)
       if (known?.head !== chain.head) this.#known.remember(workspace.id, knownOf(chain))
-      if (known === undefined) this.#notices.met(workspace, firstHash(chain))
+      if (known === undefined) this.#notices.met(workspace, readFirstHash(chain))
       else if (known.seq < chain.seq) {
         if (known.epoch < chain.epoch) this.#notices.rekeyed(workspace, chain.epoch)
         this.#notices.went?.(workspace, read.map(readLink), before, known.seq)
@@ -184,5 +184,5 @@ export class Chains {
 
 export function knownOf(chain: Chain): KnownChain {
   const { seq, head, epoch, keyCommitment } = chain
-  return { first: firstHash(chain), seq, head, epoch, keyCommitment }
+  return { first: readFirstHash(chain), seq, head, epoch, keyCommitment }
 }

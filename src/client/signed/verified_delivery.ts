@@ -7,9 +7,9 @@ import { tokenKeyPair } from '../../core/crypto/token.ts'
 import {
   type Chain,
   extend,
-  firstHash,
   isSignedId,
   Refusal,
+  readFirstHash,
   replay,
   requireBinding,
   requireContinues,
@@ -80,7 +80,7 @@ export async function verifyDelivery(
   if (!binding || !grant)
     throw new Refusal('form', 'it does not state who granted the token', 'the delivery')
   const chain = await readWholeChain(answer.workspace_id, links, more)
-  await requireBinding(bearer, firstHash(chain), binding)
+  await requireBinding(bearer, readFirstHash(chain), binding)
   if (seen) requireContinues(chain, seen)
   const publicKey = toBase64(tokenKeyPair(bearer.id, bearer.secret).publicKey)
   requireScope(await verifyGrant(chain, grant, { id: bearer.id, publicKey }, now), answer)

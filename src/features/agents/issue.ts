@@ -13,7 +13,7 @@ import { toTokenResource } from '../../http/recorder.ts'
 import type { Changing } from '../../http/route.ts'
 import { type Chain, isSignedId } from '../../sigchain/index.ts'
 import { chainOf, type SignedServices } from '../links/index.ts'
-import { acceptGrant, refused, requireSigned, storeGrant } from '../statements/index.ts'
+import { acceptGrant, buildRefusedFault, requireSigned, storeGrant } from '../statements/index.ts'
 import { storeEnvelopes } from './provision.ts'
 import type { Order } from './shapes.ts'
 import { type OrderedTerms, readGrantedTerms, readOrderedTerms } from './terms.ts'
@@ -104,7 +104,7 @@ async function storeSentGrant(
   { tx, grant: { workspaceId } }: Changing<Grant<'agent.manage'>>,
   { token }: Order,
 ): Promise<void> {
-  if (token?.binding && !token.grant) throw refused('token.binding', 'it has no grant')
+  if (token?.binding && !token.grant) throw buildRefusedFault('token.binding', 'it has no grant')
   if (!token?.grant) return
   const sent = { signed: token.grant, binding: token.binding, path: 'token.grant' }
   await storeGrant(tx, { workspaceId, tokenId: token.id }, sent)

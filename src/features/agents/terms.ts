@@ -6,8 +6,8 @@ import type { Capability } from '../../core/capability.ts'
 import { buildFieldFault } from '../../core/fault.ts'
 import { limitNames, type TokenLimits } from '../../core/token_limits.ts'
 import { environment as environmentName } from '../../http/fields.ts'
-import { type Narrowing, narrowingIn, type TokenGrant } from '../../sigchain/index.ts'
-import { refused } from '../statements/index.ts'
+import { type Narrowing, readNarrowing, type TokenGrant } from '../../sigchain/index.ts'
+import { buildRefusedFault } from '../statements/index.ts'
 import {
   LABEL,
   LIFETIME_DAYS,
@@ -62,7 +62,8 @@ export function readGrantedTerms(
     grant.kind === holder.kind &&
     grant.agent_id === (holder.agent?.id ?? null) &&
     grant.project_id === holder.projectId
-  if (!isOfHolder) throw refused(path, 'it is for another agent, project or kind of token')
+  if (!isOfHolder)
+    throw buildRefusedFault(path, 'it is for another agent, project or kind of token')
   const expiresAt = grant.expires_at === null ? null : new Date(grant.expires_at)
   const expiresInDays = expiresAt && Math.max(1, Math.round((+expiresAt - +now) / DAY_MS))
   const { label, environment, capabilities } = grant
@@ -70,19 +71,20 @@ export function readGrantedTerms(
     labelText.safeParse(label).data === label &&
     (environment === null || environmentName.safeParse(environment).success) &&
     (expiresInDays ?? 1) <= MAX_LIFETIME_DAYS
-  if (!isSound) throw refused(path, 'label, environment or time is invalid')
+  if (!isSound) throw buildRefusedFault(path, 'label, environment or time is invalid')
   const narrowing = acceptNarrowing(grant, path)
   const terms = { label, environment, capabilities, ...narrowing, expiresInDays, expiresAt }
   const [other] = differences(order, terms)
-  if (other !== undefined) throw refused(other, 'differs from the grant: omit it')
+  if (other !== undefined) throw buildRefusedFault(other, 'differs from the grant: omit it')
   return terms
 }
 
 /** @throws Fault `link_refused` for a narrowed or limited token that reads values */
 function acceptNarrowing(grant: TokenGrant, path: string): Narrowing {
-  const narrowing = narrowingIn(grant)
+  const narrowing = readNarrowing(grant)
   const isNarrowed = Object.values(narrowing).some((one) => one !== null)
-  if (isNarrowed && grant.capabilities.some((one) => one === 'read')) throw refused(path, USES_ONLY)
+  if (isNarrowed && grant.capabilities.some((one) => one === 'read'))
+    throw buildRefusedFault(path, USES_ONLY)
   return narrowing
 }
 

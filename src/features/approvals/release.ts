@@ -15,7 +15,7 @@ import type { Changing } from '../../http/route.ts'
 import type { Notice } from '../../notices/notice.ts'
 import { type TextOf, verifyRelease } from '../../sigchain/index.ts'
 import { chainOf, type SignedServices } from '../links/index.ts'
-import { accepted, refused } from '../statements/index.ts'
+import { buildRefusedFault, verifyOrRefuse } from '../statements/index.ts'
 import type { releaseApproval } from './contract.ts'
 import {
   type DecideGrant,
@@ -52,14 +52,14 @@ export async function storeSignedRelease(
   if (!approval) throw new Fault('not_found')
   if (approval.status !== 'pending') throw buildDecidedFault(approval)
   const chain = await chainOf({ tx, grant }, services)
-  if (!chain) throw refused(PATH, 'this workspace is not signed')
+  if (!chain) throw buildRefusedFault(PATH, 'this workspace is not signed')
   const held = approval.secrets.filter((secret) => secret.held)
   const stored = await readHeld(tx, grant, held)
   const by = stored.some((secret) => secret.by === 'admin') ? 'admin' : 'member'
   if (by === 'admin' && role === 'member')
     throw new RoleDenied(grant, roleRefusal(['owner', 'admin'], role))
   const { envelopes: sent, ...signed } = body
-  const text = await accepted(userId, PATH, () => verifyRelease(chain, signed, by))
+  const text = await verifyOrRefuse(userId, PATH, () => verifyRelease(chain, signed, by))
   requireSame(text, approval, stored, sent)
   requireTime(text, Math.min(...stored.map(({ ttlSeconds }) => ttlSeconds)), services)
   const signature = Uint8Array.fromBase64(signed.signature)
@@ -155,17 +155,17 @@ function requireSame(
     text.approval_id === approval.id &&
     text.token_id === approval.token_id &&
     text.digest === approval.digest
-  if (!isOfRequest) throw refused(PATH, 'it is for another request')
+  if (!isOfRequest) throw buildRefusedFault(PATH, 'it is for another request')
   const areAll = text.secrets.length === stored.length && envelopes.length === stored.length
-  if (!areAll) throw refused(PATH, 'it must list each secret of the request once')
+  if (!areAll) throw buildRefusedFault(PATH, 'it must list each secret of the request once')
   for (const one of stored) {
     const said = text.secrets.find((other) => isSamePlace(one, other))
     const isStored = said?.value_sha256 === one.valueHash && said.policy_sha256 === one.policyHash
-    if (!isStored) throw refused(PATH, 'a value or policy changed since it was signed')
+    if (!isStored) throw buildRefusedFault(PATH, 'a value or policy changed since it was signed')
     const sent = envelopes.find((other) => isSamePlace(one, other))
     const bytes = fromBase64(sent?.envelope ?? '')
     const isSigned = bytes && said.envelope_sha256 === toBase64Url(sha256(bytes))
-    if (!isSigned) throw refused('envelopes', 'they differ from the statement')
+    if (!isSigned) throw buildRefusedFault('envelopes', 'they differ from the statement')
   }
 }
 
@@ -176,11 +176,11 @@ function requireTime(
   { clock }: Pick<SignedServices, 'clock'>,
 ): void {
   if (scope !== null && ttlSeconds === 0)
-    throw refused(PATH, 'the policy of a secret does not allow approvals for a time')
+    throw buildRefusedFault(PATH, 'the policy of a secret does not allow approvals for a time')
   const most = scope === null ? SINGLE_MS : ttlSeconds * 1000
   const left = Date.parse(expires_at) - clock.now()
   if (left <= 0 || left > most + SKEW_MS)
-    throw refused(PATH, 'it expires too late or has already expired')
+    throw buildRefusedFault(PATH, 'it expires too late or has already expired')
 }
 
 function buildFullFault(): Fault {

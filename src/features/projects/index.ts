@@ -15,10 +15,10 @@ import type { FeatureServices } from '../../http/services.ts'
 import { authorise } from '../../identity/authorise.ts'
 import type { SignedServices } from '../links/index.ts'
 import {
-  activeRoles,
   type InviteOutcome,
   invitationChanges,
   inviteMembers,
+  readActiveRoles,
 } from '../workspaces/index.ts'
 import {
   createProject,
@@ -187,7 +187,7 @@ async function invite(
 ): Promise<RoleInProject[] | Reply<RoleInProject[]>> {
   if ('members' in body) {
     audit.unchanged()
-    const acting = await activeRoles(tx, grant, body.members)
+    const acting = await readActiveRoles(tx, grant, body.members)
     return body.members.map((email) => {
       const role = acting.get(email) ?? null
       return { email, status: role === null ? 'not_a_member' : 'already_member', role }

@@ -11,7 +11,7 @@ import {
   type Chain,
   isSameGrant,
   isSameNarrowing,
-  narrowingIn,
+  readNarrowing,
   readText,
   type SignedText,
   type TokenGrant,
@@ -90,7 +90,7 @@ export async function requireSameGrant(
   const { id, publicKey } = token
   const text = await acceptGrant(sender, { id, publicKey: toBase64(publicKey) }, sent)
   const isSame = !before || isSameGrant(text, readText('grant', before))
-  const isNarrowedSo = isSameNarrowing(narrowingIn(text), token)
+  const isNarrowedSo = isSameNarrowing(readNarrowing(text), token)
   if (!isSame || !isNarrowedSo || !isSameGrant(text, { ...text, ...saidOf(token) }))
     throw buildRefusedFault(
       sent.path,

@@ -1,8 +1,8 @@
 /** Statements in signed workspaces besides links: required, checked and stored with their subject. */
 export {
-  buildRefusedFault as refused,
+  buildRefusedFault,
   requireSigned,
-  verifyOrRefuse as accepted,
+  verifyOrRefuse,
 } from './accepting.ts'
 export {
   acceptEnvelope,

@@ -34,7 +34,7 @@ export {
   type InviteOutcome,
   invitationChanges,
   inviteMembers,
-  readActiveRoles as activeRoles,
+  readActiveRoles,
 } from './invite.ts'
 export { createWorkspace, listWorkspaces, type WorkspaceOfPerson } from './memberships.ts'
 export { lockAll, replaceOwn } from './own_keys.ts'

@@ -16,9 +16,9 @@ import { type Chain, extend, Refusal, type SignedText } from '../../sigchain/ind
 import type { SignedServices } from '../links/index.ts'
 import {
   acceptEnvelope,
+  buildRefusedFault,
   judgeManifest,
   noteOf,
-  refused,
   requireSameGrant,
   storeGrant,
 } from '../statements/index.ts'
@@ -85,7 +85,7 @@ export async function judgeSigned(
     const text = await judgeManifest(sender, { signed, path }, { revisionOf, rowsOf })
     const place = { projectId: text.project_id, environment: text.environment }
     if (!revisions.delete(environmentOf(place)))
-      throw refused(path, 'its environment has no stored manifest')
+      throw buildRefusedFault(path, 'its environment has no stored manifest')
     sent.push({ ...place, ...signed, revision: text.revision })
     notes.push(noteOf(workspaceId, text))
     if (slice.isSpent) await slice.waitForNextSlice()
@@ -105,7 +105,7 @@ function requirePlain({ manifests: sent = [], tokens }: RekeyBody): void {
   const isSigned =
     sent.length > 0 ||
     tokens.some(({ grant, envelopes }) => grant || envelopes.some((it) => it.statement))
-  if (isSigned) throw refused('manifests', 'this workspace is not signed: omit it')
+  if (isSigned) throw buildRefusedFault('manifests', 'this workspace is not signed: omit it')
 }
 
 async function withLink(chain: Chain, link: SignedText | undefined): Promise<Chain | null> {
@@ -140,7 +140,8 @@ async function judgeTokens(
     ]
     const isNamedOnly = envelopes.length === 0 && !signed
     if (isNamedOnly) continue
-    if (!token || before === undefined) throw refused(path, 'it has no grant to carry over')
+    if (!token || before === undefined)
+      throw buildRefusedFault(path, 'it has no grant to carry over')
     if (signed) {
       const sent = { signed, path: `${path}.grant` }
       await requireSameGrant(sender, token, before, sent)

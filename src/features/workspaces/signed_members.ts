@@ -6,7 +6,7 @@ import { authorise } from '../../identity/authorise.ts'
 import type { Chain } from '../../sigchain/index.ts'
 import { endGrants, type KeptGrants, keepGrants } from '../agents/index.ts'
 import type { Claim, SignedServices } from '../links/index.ts'
-import { refused } from '../statements/index.ts'
+import { buildRefusedFault } from '../statements/index.ts'
 
 /** Null for who is no member there. */
 export function removalOf(chain: Chain | null, userId: string): Claim | null {
@@ -45,7 +45,7 @@ export async function endSigned(
 ): Promise<void> {
   const key = adminKey(before, userId)
   if (!after || key === null || key === adminKey(after, userId)) {
-    if (kept.length > 0) throw refused('grants', 'this change ends no grants')
+    if (kept.length > 0) throw buildRefusedFault('grants', 'this change ends no grants')
     return
   }
   const { workspaceId } = grant

@@ -59,7 +59,7 @@ test('a value is text, whatever it looks like', async () => {
 test('only references that the template names are resolved, so others may be broken', async () => {
   expect((await fill('{{ REFERS }} {{ A }}')).text).toBe('12 1')
   expect(fill('{{ A }} {{ REFERS_TO_NOTHING }}')).rejects.toThrow(
-    'REFERS_TO_NOTHING refers to GONE, which is not there',
+    'REFERS_TO_NOTHING refers to GONE, which does not exist',
   )
 })
 

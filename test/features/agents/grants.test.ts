@@ -15,8 +15,8 @@ import {
   registerAgent,
 } from '../../../src/features/agents/contract.ts'
 import {
-  firstHash,
   isSignedId,
+  readFirstHash,
   requireBinding,
   type SignedText,
   verifyEnvelope,
@@ -95,7 +95,7 @@ async function expectHolds(token: Minted) {
     .where(eq(tokenGrants.tokenId, token.id))
   const signed = { statement: grant?.statement ?? '', signature: inBase64(grant?.signature) }
   const text = await verifyGrant(chain, signed, { id: token.id }, new Date())
-  await requireBinding(token, firstHash(chain), inBase64(grant?.binding))
+  await requireBinding(token, readFirstHash(chain), inBase64(grant?.binding))
   return text
 }
 

@@ -81,7 +81,7 @@ describe('a plain delivery', () => {
     expect(status).toBe(422)
     expect(body).toMatchObject({
       error_code: 'unresolved_reference',
-      message: expect.stringContaining('URL refers to HELD, which needs an approval for each use'),
+      message: expect.stringContaining('URL refers to HELD, which needs approval for each use'),
     })
   })
 

@@ -1,5 +1,5 @@
 import { hashInGroups } from '../../../client/signed/trust.ts'
-import { firstHash } from '../../../sigchain/index.ts'
+import { readFirstHash } from '../../../sigchain/index.ts'
 import { command } from '../../command.ts'
 import { chooseAnyWorkspace, demandSigned } from '../../teams/workspaces.ts'
 
@@ -9,7 +9,7 @@ export default command({
   action: async (context) => {
     const { session, workspace } = await chooseAnyWorkspace(context)
     demandSigned(workspace)
-    const shown = hashInGroups(firstHash(await session.chains.of(workspace)))
+    const shown = hashInGroups(readFirstHash(await session.chains.of(workspace)))
     context.output.record({ workspace: workspace.name, fingerprint: shown }, shown)
   },
 })

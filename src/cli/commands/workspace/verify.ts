@@ -2,7 +2,12 @@ import { UntrustedChain } from '../../../client/signed/chain.ts'
 import { hashInGroups } from '../../../client/signed/trust.ts'
 import { type CheckedToken, verifyWorkspace } from '../../../client/signed/verified_workspace.ts'
 import type { WorkspaceEntry } from '../../../client/workspaces.ts'
-import { type Chain, firstHash, identityFingerprint, isRekeyDue } from '../../../sigchain/index.ts'
+import {
+  type Chain,
+  identityFingerprint,
+  isRekeyDue,
+  readFirstHash,
+} from '../../../sigchain/index.ts'
 import { command } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { chooseAnyWorkspace, demandSigned, type Place } from '../../teams/workspaces.ts'
@@ -80,7 +85,7 @@ async function show(
     links: chain.seq,
     epoch: chain.epoch,
     rekey_required: isRekeyDue(chain) ? 'yes' : '',
-    fingerprint: hashInGroups(firstHash(chain)),
+    fingerprint: hashInGroups(readFirstHash(chain)),
     allowlist: [...chain.allowlist].sort(),
   }
   if (output.isJson) {

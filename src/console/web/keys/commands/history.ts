@@ -4,7 +4,7 @@ import { UntrustedChain } from '../../../../client/signed/chain.ts'
 import { linksInWords } from '../../../../client/signed/link_in_words.ts'
 import { hashInGroups } from '../../../../client/signed/trust.ts'
 import { verifyWorkspace } from '../../../../client/signed/verified_workspace.ts'
-import { firstHash } from '../../../../sigchain/index.ts'
+import { readFirstHash } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
 import { placeIn, workspaceOf, workspacesOf } from '../places.ts'
 import type { Progress } from '../reports.ts'
@@ -26,7 +26,7 @@ async function read(session: UnlockedSession, { workspaceId }: In) {
     const described = linksInWords(await chains.history(found))
     const links = described.map((each, at) => ({ ...each, hash: hashes[at] ?? '' }))
     const fault = found.fault?.message ?? null
-    return { name: found.name, fault, first: hashInGroups(firstHash(chain)), links }
+    return { name: found.name, fault, first: hashInGroups(readFirstHash(chain)), links }
   } catch (error) {
     if (!(error instanceof UntrustedChain)) throw error
     return { name: found.name, fault: error.message, first: null, links: [] }

@@ -13,7 +13,7 @@ import { hashInGroups } from '../../../../client/signed/trust.ts'
 import type { WorkspaceEntry } from '../../../../client/workspaces.ts'
 import { listProjects } from '../../../../features/projects/contract.ts'
 import { renameWorkspace } from '../../../../features/workspaces/contract.ts'
-import { type Chain, firstHash, identityFingerprint } from '../../../../sigchain/index.ts'
+import { type Chain, identityFingerprint, readFirstHash } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
 import { forgetWorkspaces, workspaceOf, workspacesOf } from '../places.ts'
 import type { UnlockedSession } from '../unlocked_session.ts'
@@ -130,15 +130,15 @@ async function invitation(
         fingerprint: await identityFingerprint(member),
       })),
   )
-  const first = hashInGroups(firstHash(chain))
+  const first = hashInGroups(readFirstHash(chain))
   const { name, status } = found
-  return { own, found: { name, status, role, by, first, seen: firstHash(chain) } }
+  return { own, found: { name, status, role, by, first, seen: readFirstHash(chain) } }
 }
 
 function requireExpected(chain: Chain, { first, inviter }: Expected): void {
   const people = [...chain.members.values()]
   const isMember = people.some(({ email }) => email === inviter.toLowerCase())
-  if (firstHash(chain) !== first || !isMember) throw new Refused('other_workspace')
+  if (readFirstHash(chain) !== first || !isMember) throw new Refused('other_workspace')
 }
 
 /**
@@ -153,7 +153,7 @@ async function accept(
 ) {
   const found = await entryOf(session, workspaceId)
   const chain = await found.chains?.createForgetfulChains().of(found)
-  if (chain && firstHash(chain) !== seen) throw new Refused('other_workspace')
+  if (chain && readFirstHash(chain) !== seen) throw new Refused('other_workspace')
   if (chain && expected) requireExpected(chain, expected)
   const compared = chain && {
     chain,
@@ -180,6 +180,6 @@ async function invitationLink(session: UnlockedSession, { workspaceId }: In) {
   const found = await entryOf(session, workspaceId)
   if (!found.chains) throw new Refused('not_signed')
   if (found.fault instanceof UntrustedChain) throw found.fault
-  const first = firstHash(await found.chains.of(found))
+  const first = readFirstHash(await found.chains.of(found))
   return { workspace: workspaceId, first, by: session.reader().email, server: location.origin }
 }
