@@ -160,7 +160,7 @@ test('run and inject omit held secrets, and print the reason once', async () => 
   ada.write('template', 'key: {{ HELD }}\n')
   const injected = await ada.run(['inject', '-i', 'template', ...at])
   expect(injected.code).not.toBe(0)
-  expect(injected.err).toContain('needs approval for each use')
+  expect(injected.err).toContain('needs an approval for each use')
   await ada.must('secrets', 'set', 'URL=https://${GIVEN}/', '--references', ...at)
   const refers = ['secrets', 'set', 'URL=https://${HELD}/', '--references', ...at]
   expect(await ada.run(refers)).toMatchObject({
