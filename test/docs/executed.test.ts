@@ -23,7 +23,7 @@ const NOT_EXECUTED: Record<string, string> = {
 const nameOf = ({ page, name }: Block) => `${page} ${name}`
 
 /** The blocks that test files request, as `page name`, or `page` for all blocks. */
-async function requested(): Promise<Set<string>> {
+async function findRequestedBlocks(): Promise<Set<string>> {
   const found = new Set<string>()
   for (const path of new Bun.Glob('test/**/*.ts').scanSync({ cwd: ROOT })) {
     const source = await Bun.file(join(ROOT, path)).text()
@@ -43,7 +43,7 @@ const blocks = allBlocks.filter(
 )
 
 test('a test executes each block of README, Start and the guides, or a reason says why not', async () => {
-  const known = await requested()
+  const known = await findRequestedBlocks()
   const isExecuted = (block: Block) =>
     block.name !== '' && (known.has(nameOf(block)) || known.has(block.page))
   const missing = blocks.filter((block) => !isExecuted(block) && !(nameOf(block) in NOT_EXECUTED))
