@@ -1,5 +1,6 @@
 // tier: quick
 import { expect, test } from 'bun:test'
+import { join } from 'node:path'
 import postgres from 'postgres'
 import { Registry } from 'prom-client'
 import { describeConfig } from '../../src/core/config/config.ts'
@@ -7,7 +8,7 @@ import { groupSettings } from '../../src/core/config/groups.ts'
 import { renderSettingsDocs, SETTINGS_DOCS } from '../../src/dev/settings_docs.ts'
 import { openGauges } from '../../src/features/metrics/gauges.ts'
 import { openInstruments } from '../../src/features/metrics/instruments.ts'
-import { textOf } from './documents.ts'
+import { documents, ROOT, textOf } from './documents.ts'
 
 test('docs/reference/settings.md is what the declarations contain (bun src/dev/settings_docs.ts writes it)', async () => {
   expect(await Bun.file(SETTINGS_DOCS).text()).toBe(renderSettingsDocs())
@@ -37,4 +38,17 @@ test('docs/guides/monitoring.md lists every metric, and no other', () => {
   const listed = [...monitoring.matchAll(/`(cloakroom_\w+)/g)].map(([, name = '']) => name)
   expect(ours.length).toBeGreaterThan(10)
   expect(new Set(listed)).toEqual(new Set(ours))
+})
+
+test('every log message that a guide quotes exists in the source', async () => {
+  const files = [...new Bun.Glob('src/**/*.ts').scanSync({ cwd: ROOT })]
+  const sources = await Promise.all(files.map((file) => Bun.file(join(ROOT, file)).text()))
+  const source = sources.join('\n')
+  const command = /^(account|agent|alter|call|cloakroom|docker|gh|kubectl|mcp|secrets) /
+  const quoted = documents
+    .filter(({ path }) => path.startsWith('docs/guides/'))
+    .flatMap(({ text }) => [...text.matchAll(/`([a-z][\w-]*(?: [\w-]+){2,})`/g)])
+    .flatMap(([, words = '']) => (command.test(words) ? [] : [words]))
+  expect(quoted.length).toBeGreaterThan(5)
+  expect(quoted.filter((words) => !source.includes(words))).toEqual([])
 })
