@@ -28,7 +28,7 @@ export const ofControlPlane: Reason[] = [
   ),
   refused(/must not contain control characters/, 'the pattern would hide what the field is'),
   refused(
-    /must be a host name|must be a host such as *.example.com:8443/,
+    /must be a host name|must be a host such as \*\.example\.com:8443/,
     'public suffixes are a list',
   ),
   refused(/must be an? (token envelope|envelope of version 1)/, 'its first byte is inside base64'),
@@ -63,11 +63,7 @@ export const ofControlPlane: Reason[] = [
 
 export const ofResolver: Reason[] = [
   refused(/No secret \w+ is available/, 'which names there are is known when it is called'),
-  refused(
-    /target_url names no host|target_url has white space/,
-    'what a URL is needs a parser',
-    400,
-  ),
+  refused(/target_url has no host|target_url has white space/, 'what a URL is needs a parser', 400),
   refused(/body: (is not possible|must be canonical)/, 'it depends on another field'),
   refused(/sign: must be a signature as JSON/, 'JSON inside of a header'),
   { code: 'ST201', status: 200, said: /^\[\]$/, because: 'an empty number counts as 0' },

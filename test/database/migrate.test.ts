@@ -75,7 +75,7 @@ test('a downgrade to an incompatible version ends the start with newer_schema an
   const { err, code } = await serve()
   expect(code).toBe(EX_CONFIG)
   expect(err).toStartWith('cloakroom: newer_schema: the database was migrated by a later version')
-  expect(err).toContain(`(9999_breaks); this is 0.1.0 and knows ${known}`)
+  expect(err).toContain(`(9999_breaks); this is 0.1.0, with the schema ${known}`)
   connection = await openDatabase(config, () => {})
   expect(await migrate(connection.sql, [...migrations, ADDS, BREAKS])).toBe(0)
 })

@@ -719,7 +719,7 @@ describe('an older schema', () => {
     await (await start({ ROLE: 'control-plane' })).stop()
     await (await start({ ROLE: 'resolver' })).stop()
     await sql`delete from cloakroom_migrations where name = (select max(name) from cloakroom_migrations)`
-    await expect(start({ ROLE: 'resolver' })).rejects.toThrow(/lacks 1 migrations/)
+    await expect(start({ ROLE: 'resolver' })).rejects.toThrow(/needs 1 migrations/)
     await sql.end()
   })
 })

@@ -37,7 +37,7 @@ async function requestBy(line = call): Promise<string> {
   const [id = ''] = /[0-9a-f-]{36}/.exec(err) ?? []
   expect([code, err]).toEqual([
     5,
-    expect.stringMatching(/do not approve it yourself.*\(approval_required\)/),
+    expect.stringMatching(/Do not approve it yourself.*\(approval_required\)/),
   ])
   return id
 }

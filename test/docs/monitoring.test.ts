@@ -53,7 +53,7 @@ test('a server sends its traces to the collector, with the header and at the rat
     { stepMs: 20 },
   )
   server.kill('SIGUSR1')
-  const written = /"message":"a report was written".*"path":"([^"]+)"/
+  const written = /"message":"an error report was written".*"path":"([^"]+)"/
   const [, path = ''] = await until(() => written.exec(server.output()))
   expect(JSON.parse(readFileSync(path, 'utf8')).settings).toMatchObject({
     OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
@@ -77,7 +77,7 @@ test('a server sends its traces to the collector, with the header and at the rat
     for (const command of commands) {
       await machine.must('systemctl restart cloakroom')
       await machine.must(command.replace('tcp:8000', `tcp:${PORT}`))
-      await until(() => machine.log().includes('"message":"a report was written"'))
+      await until(() => machine.log().includes('"message":"an error report was written"'))
     }
     const files = readdirSync(machine.at('var/lib/cloakroom'))
     const reports = files.filter((name) => /^cloakroom-report-.+\.json$/.test(name))

@@ -85,7 +85,7 @@ test('only the person with the owner code registers first', async () => {
     HOME: machine.at('root'),
     SERVICE_PASSPHRASE: 'of this machine',
   }
-  const typed = ['Choose a password', 'The same again'].map((when) => ({
+  const typed = ['Choose a password', 'Repeat it'].map((when) => ({
     when,
     type: `${PASSWORD}\r`,
   }))

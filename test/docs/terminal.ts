@@ -10,12 +10,12 @@ import { PASSPHRASE } from './typing.ts'
 export type Answers = Record<string, string>
 
 export const YES: Answers = { '(y/N)': 'y' }
-export const NEW_PASSWORD: Answers = { 'Choose a password': PASSWORD, 'The same again': PASSWORD }
+export const NEW_PASSWORD: Answers = { 'Choose a password': PASSWORD, 'Repeat it': PASSWORD }
 export const NEXT_PASSWORD = 'another passphrase for a new start'
 
 /** The answers of a person who changes the password. */
 export function changing(from: string, to: string): Answers {
-  return { 'Current password': from, 'New password': to, 'The same again': to }
+  return { 'Current password': from, 'New password': to, 'Repeat it': to }
 }
 
 /** Returns the screen. @throws Error unless the line ends with the code */

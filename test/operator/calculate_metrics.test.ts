@@ -100,7 +100,7 @@ test('the command never migrates: only a server start migrates an older database
   const older = await restored(fixture)
   const { code, out, err } = await run({ ...older.env, ...fixture.keys }, [])
   expect({ code, out }).toEqual({ code: 1, out: '' })
-  expect(err).toMatch(/^cloakroom: older_schema: the database lacks \d+ migrations, [^\n]+\n$/)
+  expect(err).toMatch(/^cloakroom: older_schema: the database needs \d+ migrations, [^\n]+\n$/)
   const applied = await change(configOf(fixture, older), ({ sql }) => readApplied(sql))
   expect(applied?.at(-1)?.name).toBe('0020_shared_limits')
   older.remove()

@@ -194,9 +194,7 @@ test('a row that does not open is named, left unchanged, and keeps its key', asy
       expect(await run()).toMatchObject({
         code: 1,
         err: expect.stringMatching(
-          new RegExp(
-            `do not have the key .*backend \\d+ of ${DB_USER}, from .*, with ${idOf(OLD)}`,
-          ),
+          new RegExp(`without the key .*backend \\d+ of ${DB_USER}, from .*, with ${idOf(OLD)}`),
         ),
       })
       expect(await countsOf(filled)).toEqual(before)
