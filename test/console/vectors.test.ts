@@ -21,9 +21,9 @@ const FOLDER = join(import.meta.dir, 'vectors')
 const FOR_SERVERS = ['aws_sigv4a.json', 'azure_storage.json', 'pepper.json']
 /** Tests that compare with a second implementation, which only the server's runtime has. */
 const WITH_NODE = [
-  'envelope > member: is sealed to the given bytes and opens',
-  'envelope > token: is sealed to the given bytes and opens',
-  'a release envelope > opens from the bytes of the vector, which an independent implementation sealed',
+  "envelope > a member's envelope is sealed to the given bytes and opens",
+  "envelope > a token's envelope is sealed to the given bytes and opens",
+  'a release envelope > a release envelope opens from the bytes of the vector, which an independent implementation sealed',
   'X25519 (RFC 7748, section 6.1)',
   'Argon2id (RFC 9106, section 5.3)',
   'HPKE (RFC 9180 appendix A.1.1) > the reference of these tests reproduces every published intermediate',

@@ -371,7 +371,7 @@ describe('a backup', () => {
           }),
         )
         const said = await new Response(child.stderr).text()
-        return [await child.exited, said.includes('is there already')]
+        return [await child.exited, said.includes('already exists')]
       }
       expect(await backUp()).toEqual([0, false])
       expect(existsSync(join(folder, 'cloakroom-backup-1.backup'))).toBe(true)

@@ -170,7 +170,7 @@ test.each(['grace', 'strict'] as const)(
     expect(provider.requests).toHaveLength(2)
     if (rotation === 'grace') return expect(answer).toMatchObject({ status: 200 })
     expect(answer).toMatchObject({ status: 409, body: { error_code: 'reconnect_required' } })
-    expect((answer.body as { message: string }).message).toContain('may have been')
+    expect((answer.body as { message: string }).message).toContain('may have contained')
   },
   30_000,
 )

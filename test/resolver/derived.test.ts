@@ -183,7 +183,7 @@ describe('a call without a usable credential gets a stable code for', () => {
       const next = await call()
       return next.status === 409 && next
     })
-    expect((answer.body as { message: string }).message).toContain('may have been')
+    expect((answer.body as { message: string }).message).toContain('may have contained')
   })
 
   test('a text that is not a root gets a stable code', async () => {

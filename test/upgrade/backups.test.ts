@@ -68,7 +68,7 @@ test('neither rekey-outer migrates nor a backup creates tables: both name the co
   const before = await appliedIn(fixture, source)
   expect(await operate({ ...fixture.keys, ...source.env }, 'rekey-outer')).toMatchObject({
     code: 1,
-    err: expect.stringContaining('older_schema: the database lacks '),
+    err: expect.stringContaining('older_schema: the database needs '),
   })
   expect(await appliedIn(fixture, source)).toEqual(before)
   const settings = { ...fixture.keys, ...empty.env }
