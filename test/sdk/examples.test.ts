@@ -171,7 +171,7 @@ test('the token of the page calls OpenAI with its secret, and cannot use another
   expect(stage.upstream.received.map(({ header }) => header('authorization'))).toEqual([
     `Bearer ${KEYS.OPENAI_KEY}`,
   ])
-  expect((await run('github', env)).err).toContain('not for the host api.github.com')
+  expect((await run('github', env)).err).toContain('does not allow the host api.github.com')
   expect(stage.upstream.received).toHaveLength(1)
 })
 

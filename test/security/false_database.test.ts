@@ -113,7 +113,9 @@ describe('a request for the password in plain text', () => {
     const database = await answering(asked, { tls: await authority.issue([ELSEWHERE]) })
     for (const DB_SSLMODE of ['require', 'prefer'])
       expect((await startOf(database, { DB_SSLMODE, DB_CA_FILE })).said).toContain(IN_CLEAR)
-    expect((await startOf(database, { DB_SSLMODE: 'verify-full' })).said).toContain('set DB_CA_FILE')
+    expect((await startOf(database, { DB_SSLMODE: 'verify-full' })).said).toContain(
+      'set DB_CA_FILE',
+    )
     expect(database.received().includes(PASSWORD)).toBe(false)
     const DB_SSLMODE = 'verify-full'
     expect((await startOf(database, { DB_SSLMODE, DB_CA_FILE })).said).toBe('reached')

@@ -14,6 +14,7 @@ import { API, resolveAs } from '../support/agent.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { preparedDatabase, type TestDatabase } from '../support/database.ts'
 import { type SignedRows, signedRows } from '../support/signed_rows.ts'
+import { watched } from '../support/watched.ts'
 
 let database: TestDatabase
 let directory: string
@@ -56,7 +57,7 @@ function acceptOlder(workspaceId: string): void {
   const command = scriptOf('docs/guides/backup.md', 'accept').replace('WORKSPACE_ID', workspaceId)
   const program = 'new (require("bun:sqlite").Database)(process.argv[1]).run(process.argv[2])'
   const script = `sqlite3() { '${process.execPath}' -e '${program}' "$@"; }; ${command}`
-  const { exitCode, stderr } = Bun.spawnSync(['sh', '-c', script], { cwd: directory })
+  const { exitCode, stderr } = watched(Bun.spawnSync(['sh', '-c', script], { cwd: directory }))
   expect({ exitCode, stderr: stderr.toString() }).toEqual({ exitCode: 0, stderr: '' })
 }
 
