@@ -66,7 +66,6 @@ export const ofResolver: Reason[] = [
   refused(/target_url has no host|target_url has white space/, 'what a URL is needs a parser', 400),
   refused(/body: (is not possible|must be canonical)/, 'it depends on another field'),
   refused(/sign: must be a signature as JSON/, 'JSON inside of a header'),
-  { code: 'ST201', status: 200, said: /^\[\]$/, because: 'an empty number counts as 0' },
   refused(/\d\.key: exists already/, 'which names there are is known when it is proposed'),
   refused(/hosts\.\d+: must be a host name/, 'public suffixes are a list'),
   refused(/and secrets must not both be empty/, 'one of two fields'),
