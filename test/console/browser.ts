@@ -366,6 +366,8 @@ export async function openVisitor(
     },
     close: async () => {
       search('browser', 'storage', await storedIn(page))
+      // A request that a test's route still answers would fail the next test.
+      await context.unrouteAll({ behavior: 'ignoreErrors' })
       await context.close()
       report()
     },
