@@ -5,7 +5,7 @@ import { Fault } from '../core/fault.ts'
 const UNAVAILABLE = [
   /^08/, // connection exceptions
   /^57P0[123]$/, // shut down, crashed, starting
-  /^28(000|P01)$/, // the login is refused, for example to a user that was locked out
+  /^28(000|P01)$/, // sign-in refused, for example after a lockout of the user
   /^(CONNECT(ION)?|SASL)_/,
   /^E(CONN(REFUSED|RESET)|PIPE|TIMEDOUT|HOSTUNREACH)$/,
   /^ENOENT$/,
@@ -48,7 +48,7 @@ export function toUsedIdFault(error: unknown): Fault | null {
   return new Fault('already_exists', { cause: error, message: 'This ID was used before.' })
 }
 
-/** After these a repeat may well succeed. */
+/** Whether an error, or its cause, has one of these codes. */
 function isOneOf(patterns: readonly RegExp[], error: unknown): boolean {
   const code = codeOf(error)
   return code !== null && patterns.some((pattern) => pattern.test(code))

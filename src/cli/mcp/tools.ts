@@ -1,7 +1,7 @@
 /**
  * Lists the tools of `cloakroom mcp` and runs them. Each result is sent once, as text, and has a bound: clients
  * give a model either the text or the structured content, so a copy costs twice and half an answer misleads.
- * An error has a sentence as its text and its code as structured content. What only people can do about it comes apart.
+ * An error has a sentence as its text and its code as structured content. Advice for people is a separate part.
  */
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import {
@@ -45,7 +45,7 @@ export function defineTool<I extends z.ZodObject>(definition: Definition<I>): To
   }
 }
 
-/** Instructions for a model by error code. It cannot run the commands that are for people. */
+/** Instructions for a model by error code. A model cannot run commands for people. */
 export type ModelAdvice = Readonly<Record<string, string>>
 
 export function serveTools(server: Server, tools: readonly Tool[], advice: ModelAdvice): void {
@@ -96,7 +96,7 @@ function resultOf(text: string): CallToolResult {
   return { content: [{ type: 'text', text }] }
 }
 
-/** The hint and remedy of the command line are for people: both are kept apart, under a name that says so. */
+/** The command line's hint and fix are for people. They are returned separately, as `for_people`. */
 function failureOf(error: unknown, advice: ModelAdvice): CallToolResult {
   const explanation = explain(error)
   const { hint: people, fix, code } = explanation

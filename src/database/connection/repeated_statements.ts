@@ -1,11 +1,11 @@
-/** The statements of one pool that are worth preparing: those that were sent before. */
+/** The statements that one pool prepares: those that were sent before. */
 
 /** The most statements, and the most characters of one, that are prepared without an option. */
 const MAX_REPEATED = 300
 const MAX_LENGTH = 2_000
 /**
- * Milliseconds that a full list stays. After that, other statements get their turn. A connection keeps all that it has
- * prepared, but it lives for an hour at most, so it holds few generations.
+ * Milliseconds until a full list starts again. A connection keeps every statement that it prepared, but it lives for
+ * an hour at most, so it keeps at most three lists.
  */
 const GENERATION_MS = 30 * 60_000
 /** Matches searches of the audit: the planner must see their values, because the database's statistics decide. */
