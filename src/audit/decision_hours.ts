@@ -49,12 +49,12 @@ export async function selectHours(
   which: SQL | undefined,
   { order, count }: { order: SQL; count: number },
 ): Promise<string[]> {
-  const isBefore = (end: SQL) => sql`(select bucket from audit_rollups
+  const buildBefore = (end: SQL) => sql`(select bucket from audit_rollups
     where workspace_id = ${workspaceId} and grain = 'day' and bucket < ${end} order by bucket desc limit 1)`
   const rows = await tx.execute<{ text: string }>(sql`
     with recursive days as (
-      select ${isBefore(sql`'infinity'::timestamptz`)} as day
-      union all select ${isBefore(sql`days.day`)} from days where days.day is not null)
+      select ${buildBefore(sql`'infinity'::timestamptz`)} as day
+      union all select ${buildBefore(sql`days.day`)} from days where days.day is not null)
     select bucket::text as text from (
       select hour as bucket from days
         cross join lateral generate_series(day, day + interval '23 hours', interval '1 hour') as hours(hour)

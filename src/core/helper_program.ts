@@ -42,10 +42,10 @@ export async function runHelper(
   ])
   // Do not wait for the pipes of a killed program: its children may hold them open.
   ended.catch(() => {})
-  const killLate = () =>
+  const buildLateError = () =>
     new HelperFailed(`${name} did not respond within ${limitMs / 1_000} seconds`, true)
   try {
-    const [out, err, code] = await withTimeout(limitMs, ended, killLate, timers)
+    const [out, err, code] = await withTimeout(limitMs, ended, buildLateError, timers)
     return { code, out, err }
   } finally {
     child.kill('SIGKILL')

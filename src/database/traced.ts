@@ -48,10 +48,10 @@ export function withSpans<Sql extends postgres.Sql | postgres.TransactionSql>(sq
 function transaction(args: unknown[], begin: (args: unknown[]) => unknown): unknown {
   const work = args.at(-1) as (sql: postgres.TransactionSql) => unknown
   const inside = getCurrentSpan()
-  const recordSpan = (span: Span | undefined) => (sql: postgres.TransactionSql) =>
+  const wrapWork = (span: Span | undefined) => (sql: postgres.TransactionSql) =>
     span ? runInSpan(span, () => work(withSpans(sql))) : work(sql)
-  if (!inside) return begin([...args.slice(0, -1), recordSpan(undefined)])
-  return traceWork('transaction', {}, (span) => begin([...args.slice(0, -1), recordSpan(span)]))
+  if (!inside) return begin([...args.slice(0, -1), wrapWork(undefined)])
+  return traceWork('transaction', {}, (span) => begin([...args.slice(0, -1), wrapWork(span)]))
 }
 
 function watchResult(made: unknown, text: string): unknown {

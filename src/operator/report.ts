@@ -172,9 +172,9 @@ function limitsOf(): string[] | null {
 }
 
 async function describeDatabase({ kind, sql }: Connection): Promise<object> {
-  const rejectLate = () => new Error('the database took too long')
+  const buildLateError = () => new Error('the database took too long')
   const askWithTimeout = async <T>(query: PromiseLike<T>) =>
-    await withTimeout(TIMEOUT_MS, query, rejectLate).catch((error) => describeError(error))
+    await withTimeout(TIMEOUT_MS, query, buildLateError).catch((error) => describeError(error))
   const startedAt = performance.now()
   const connections = await askWithTimeout(sql`
     select coalesce(state, 'unknown') as state, count(*)::int as count from pg_stat_activity

@@ -54,10 +54,10 @@ export async function bodyOf(
     return { stream: request.body, length }
   }
   const message = `The request body may have at most ${BODY_LIMIT} bytes, unless it streams.`
-  const rejectTooLarge = () => new Fault('payload_too_large', { message })
-  if ((length ?? 0) > BODY_LIMIT) throw rejectTooLarge()
+  const buildTooLargeFault = () => new Fault('payload_too_large', { message })
+  if ((length ?? 0) > BODY_LIMIT) throw buildTooLargeFault()
   return {
-    bytes: await readCapped(request.body, BODY_LIMIT, rejectTooLarge, bodies.expect(length)),
+    bytes: await readCapped(request.body, BODY_LIMIT, buildTooLargeFault, bodies.expect(length)),
   }
 }
 

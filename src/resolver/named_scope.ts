@@ -9,12 +9,12 @@ export type NamedScope = { projectId: string | null; environment: string | null 
 /** @throws Fault `scope_required` for a scope that contradicts the token's own */
 export function scopeFor(token: LiveToken, { projectId, environment }: NamedScope): CallScope {
   return {
-    projectId: isWithin('project_id', token.projectId, projectId),
-    environment: isWithin('environment', token.environment, environment) ?? 'development',
+    projectId: chooseWithin('project_id', token.projectId, projectId),
+    environment: chooseWithin('environment', token.environment, environment) ?? 'development',
   }
 }
 
-function isWithin(field: ScopeField, own: string | null, named: string | null) {
+function chooseWithin(field: ScopeField, own: string | null, named: string | null) {
   if (own !== null && named !== null && own !== named) throw buildFieldScopeFault(field, own)
   return own ?? named
 }

@@ -20,13 +20,13 @@ const TOKEN_HEADER = 'X-Service-Token'
 const TOKEN_VARIABLE = 'SERVICE_TOKEN'
 
 /** A program that replaces `variable` in headers with the value of SERVICE_TOKEN. */
-const expandVariable = (variable: string) => (headers: ReachedServer['headers']) => ({
+const createExpander = (variable: string) => (headers: ReachedServer['headers']) => ({
   ...headers,
   [TOKEN_HEADER]: variable,
 })
-const inBraces = expandVariable(`\${${TOKEN_VARIABLE}}`)
-const afterEnv = expandVariable(`\${env:${TOKEN_VARIABLE}}`)
-const afterEnvInBraces = expandVariable(`{env:${TOKEN_VARIABLE}}`)
+const inBraces = createExpander(`\${${TOKEN_VARIABLE}}`)
+const afterEnv = createExpander(`\${env:${TOKEN_VARIABLE}}`)
+const afterEnvInBraces = createExpander(`{env:${TOKEN_VARIABLE}}`)
 const typeOf = ({ isSse }: ReachedServer) => (isSse ? 'sse' : 'http')
 
 /** Each program's documented format. Cursor and opencode find out the transport. */

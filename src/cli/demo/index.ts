@@ -101,13 +101,13 @@ async function beRefused(
 async function lookBehind({ app }: Stage, narrator: Narrator): Promise<void> {
   const { sql } = app.connection
   narrator.step('The audit log')
-  const listPending = async () => {
+  const countPending = async () => {
     await app.flushAudit()
     const [row] =
       await sql`select count(*)::int as left from audit_logs where source = 'resolver' and status_code is null`
     return row?.left
   }
-  while ((await listPending()) > 0) await Bun.sleep(50)
+  while ((await countPending()) > 0) await Bun.sleep(50)
   const records = await sql`
     select decision, status_code, reason, credential_ref, target_domain, redacted, action
     from audit_logs where source = 'resolver' order by id`

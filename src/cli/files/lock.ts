@@ -57,7 +57,7 @@ export function exclusively<T>(
   patienceMs: number,
   work: () => Promise<T>,
 ): Promise<T> {
-  const isLocked = async () => {
+  const runLocked = async () => {
     const deadline = performance.now() + patienceMs
     let lock = lockUnlessUnavailable(path)
     while (lock === null && performance.now() < deadline) {
@@ -71,7 +71,7 @@ export function exclusively<T>(
     }
   }
   const earlier = queues.get(path) ?? Promise.resolve()
-  const mine = earlier.then(isLocked, isLocked)
+  const mine = earlier.then(runLocked, runLocked)
   queues.set(
     path,
     mine.catch(() => {}),

@@ -53,10 +53,10 @@ export function withFallback(source: Source, options: FallbackOptions): Source {
     ...source,
     deliver: async () => {
       const { server } = asked
-      const isLate = () =>
+      const buildLateAnswer = () =>
         new LateAnswer(server, `did not respond within ${PATIENCE_MS / 1_000} seconds`)
       try {
-        const values = await withTimeout(PATIENCE_MS, source.deliver(), isLate)
+        const values = await withTimeout(PATIENCE_MS, source.deliver(), buildLateAnswer)
         keep(values)
         return values
       } catch (error) {

@@ -113,20 +113,20 @@ export async function checkStanding(
     const standing = await standingOf(chain, token)
     if (standing.is !== 'ungranted') {
       requireOwner(standing.grant, owner)
-      if (standing.grant.label !== token.label) throw throwNotIts()
+      if (standing.grant.label !== token.label) throw buildMismatch()
     }
     return standing
   })
 }
 
-const throwNotIts = () => new Refusal('mismatch', 'it was granted to another agent', 'the grant')
+const buildMismatch = () => new Refusal('mismatch', 'it was granted to another agent', 'the grant')
 
 function requireOwner({ agent_id, project_id }: TokenGrant, owner: TokenOwner): void {
   const isOwned =
     'agentId' in owner
       ? agent_id === owner.agentId
       : agent_id === null && project_id === owner.projectId
-  if (!isOwned) throw throwNotIts()
+  if (!isOwned) throw buildMismatch()
 }
 
 /** The grant of a token that is that owner's. @throws EndedToken, Refusal */

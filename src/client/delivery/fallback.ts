@@ -88,9 +88,9 @@ export function openFallback({ id, secret }: Holder, asked: Asked, text: string)
   for (const [name, value] of Object.entries(asked)) {
     const kept = read[name as keyof Asked]
     if (kept !== value) {
-      const formatAge = (text: string) => text || 'none'
+      const formatOrNone = (text: string) => text || 'none'
       throw new WrongFallback(
-        `belongs to another ${name}: ${formatAge(kept)}, not ${formatAge(value)}`,
+        `belongs to another ${name}: ${formatOrNone(kept)}, not ${formatOrNone(value)}`,
       )
     }
   }

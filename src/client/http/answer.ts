@@ -109,12 +109,12 @@ export function exchangeJson(
   timeoutMs: number = ANSWER_TIMEOUT_MS,
 ): Promise<Answered> {
   const ended = new AbortController()
-  const isLate = () => {
+  const buildLateError = () => {
     ended.abort()
     return new LateAnswer(url, `did not respond completely within ${timeoutMs / 1000} seconds`)
   }
   const signal = init.signal ? AbortSignal.any([init.signal, ended.signal]) : ended.signal
-  return withTimeout(timeoutMs, receive(endpoint, url, { ...init, signal }), isLate)
+  return withTimeout(timeoutMs, receive(endpoint, url, { ...init, signal }), buildLateError)
 }
 
 async function receive(endpoint: Endpoint, url: string, init: RequestInit): Promise<Answered> {
@@ -144,8 +144,9 @@ export async function* download(
   init: RequestInit,
 ): AsyncGenerator<Uint8Array, void> {
   const ended = new AbortController()
-  const isLate = () => new AnswerError(url, 'closed the connection during its response')
-  const rejectWhenLate = <T>(work: Promise<T>) => withTimeout(PIECE_TIMEOUT_MS, work, isLate)
+  const buildLateError = () => new AnswerError(url, 'closed the connection during its response')
+  const rejectWhenLate = <T>(work: Promise<T>) =>
+    withTimeout(PIECE_TIMEOUT_MS, work, buildLateError)
   try {
     const signal = init.signal ? AbortSignal.any([init.signal, ended.signal]) : ended.signal
     const { body, headers, status } = await rejectWhenLate(send(url, { ...init, signal }))

@@ -45,8 +45,8 @@ function handlerOf(
 }
 
 async function orderOf(request: Request) {
-  const rejectTooLarge = () => new Fault('payload_too_large')
-  const bytes = await readCapped(piecesOf(request.body), CONNECTION_BODY_LIMIT, rejectTooLarge)
+  const buildTooLargeFault = () => new Fault('payload_too_large')
+  const bytes = await readCapped(piecesOf(request.body), CONNECTION_BODY_LIMIT, buildTooLargeFault)
   return parsePart(startConnection.body, jsonOf(bytes))
 }
 

@@ -34,8 +34,8 @@ function Shown() {
     return <Start account={account} />
   }
   if (recoveryKey !== null) {
-    const isKept = () => offerRecoveryKey(null)
-    return <RecoveryKit email={account.email} recoveryKey={recoveryKey} onKept={isKept} />
+    const handleKept = () => offerRecoveryKey(null)
+    return <RecoveryKit email={account.email} recoveryKey={recoveryKey} onKept={handleKept} />
   }
   return (
     <LoadedFrame email={account.email}>

@@ -197,11 +197,11 @@ async function deriveSubkey(key: OuterKey, salt: Bytes, column: string): Promise
 function decrypt(sealed: Sealed | null): Promise<Uint8Array | null> | null {
   if (!sealed) return null
   const { parameters, subkey, ciphertext } = sealed
-  return crypto.subtle.decrypt(parameters, subkey, ciphertext).then(bytesOf, throwRefused)
+  return crypto.subtle.decrypt(parameters, subkey, ciphertext).then(bytesOf, returnNull)
 }
 
 const bytesOf = (plaintext: ArrayBuffer) => new Uint8Array(plaintext)
-const throwRefused = () => null
+const returnNull = () => null
 
 /** The additional data of rows of one column: of many the UUIDs are the same, and each is read once. */
 function bindingOf(column: Place['column']): (row: readonly OuterPart[]) => Bytes {

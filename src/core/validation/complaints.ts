@@ -32,10 +32,11 @@ function closest(issue: z.core.$ZodIssueInvalidUnion): Issue[] {
     Number(branch.some(({ code, path }) => code === 'invalid_type' && path.length === 0))
   const depth = (branch: Issue[]) =>
     branch.reduce((deepest, { path }) => Math.max(deepest, path.length), 0)
-  const isForeign = (branch: Issue[]) =>
+  const countForeign = (branch: Issue[]) =>
     branch.reduce((sum, it) => sum + (it.code === 'unrecognized_keys' ? it.keys.length : 0), 0)
   const [first = [], ...others] = [...issue.errors].sort(
-    (a, b) => isOtherKind(a) - isOtherKind(b) || depth(b) - depth(a) || isForeign(a) - isForeign(b),
+    (a, b) =>
+      isOtherKind(a) - isOtherKind(b) || depth(b) - depth(a) || countForeign(a) - countForeign(b),
   )
   return first.length > 0 ? first : (others[0] ?? [toUnknownKindIssue(issue)])
 }

@@ -58,8 +58,8 @@ export class SharedBuckets {
       union all
       select 0, greatest(b.full_at - n.now, 0), false from ${this.#table} b, n
       where b.key = decode(${key}, 'hex') and not exists (select from drawn)`)
-    const fallBackLate = () => new Fault('unavailable')
-    const [row] = await withTimeout(TIMEOUT_MS, query, fallBackLate)
+    const buildLateFault = () => new Fault('unavailable')
+    const [row] = await withTimeout(TIMEOUT_MS, query, buildLateFault)
     if (row?.added && ++this.#added >= SWEEP_AFTER_ROWS && this.#maySweep) await this.sweep()
     // Without a row another process has just made it, and taken all.
     return row ?? { got: 0, lacks: seconds }

@@ -34,7 +34,7 @@ export async function makeDebianPackage(contents: Contents): Promise<string> {
 }
 
 async function layOut(tree: string, contents: Contents): Promise<void> {
-  const copyFile = (path: string) => Bun.file(join(SCRIPTS, path)).bytes()
+  const readScript = (path: string) => Bun.file(join(SCRIPTS, path)).bytes()
   await put(tree, 'usr/bin/cloakroom', 0o755, await Bun.file(contents.executable).bytes())
   await put(
     tree,
@@ -42,10 +42,10 @@ async function layOut(tree: string, contents: Contents): Promise<void> {
     0o644,
     unitOf(await Bun.file(join(ROOT, 'docs/deploy/cloakroom.service')).text()),
   )
-  await put(tree, SETTINGS, 0o600, await copyFile('debian/settings.env'))
+  await put(tree, SETTINGS, 0o600, await readScript('debian/settings.env'))
   await put(tree, COPYRIGHT, 0o644, await Bun.file(join(ROOT, 'LICENSE')).bytes())
   for (const script of ['postinst', 'prerm', 'postrm'])
-    await put(tree, `DEBIAN/${script}`, 0o755, await copyFile(`debian/${script}`))
+    await put(tree, `DEBIAN/${script}`, 0o755, await readScript(`debian/${script}`))
   await put(tree, 'DEBIAN/conffiles', 0o644, `/${SETTINGS}\n`)
   await put(tree, 'DEBIAN/control', 0o644, controlOf(contents))
 }

@@ -36,7 +36,7 @@ const shown = {
   scope: approvals.scope,
 }
 
-function isInWorkspace({ workspaceId }: Read): SQL {
+function buildInWorkspace({ workspaceId }: Read): SQL {
   return eq(approvals.workspaceId, workspaceId)
 }
 
@@ -56,7 +56,7 @@ export function selectApprovals(
   return db
     .select(shown)
     .from(approvals)
-    .where(and(isInWorkspace(grant), status && sql`${statusNow} = ${status}`, before))
+    .where(and(buildInWorkspace(grant), status && sql`${statusNow} = ${status}`, before))
     .orderBy(desc(approvals.requestedAt), desc(approvals.id))
     .limit(limit + 1)
 }
@@ -71,7 +71,7 @@ export async function selectApproval(db: Reading, grant: Read, id: string) {
       signed: approvals.signature,
     })
     .from(approvals)
-    .where(and(isInWorkspace(grant), eq(approvals.id, id)))
+    .where(and(buildInWorkspace(grant), eq(approvals.id, id)))
   if (!found) return null
   const { signed, ...row } = found
   return { ...row, signature: signed && toBase64(signed) }
@@ -96,7 +96,7 @@ export async function storeRelease(
   const stored = await tx
     .update(approvals)
     .set({ ...release, status: 'released', ...buildDecider(grant) })
-    .where(and(isInWorkspace(grant), eq(approvals.id, id), sql`${statusNow} = 'pending'`))
+    .where(and(buildInWorkspace(grant), eq(approvals.id, id), sql`${statusNow} = 'pending'`))
     .returning({ id: approvals.id })
   return stored.length > 0
 }
@@ -120,7 +120,9 @@ export async function storeDecision(
   const stored = await tx
     .update(approvals)
     .set({ status, ...buildDecider(grant), mutedUntil: computeMuteEnd(muteSeconds) })
-    .where(and(isInWorkspace(grant), eq(approvals.id, id), eq(approvals.status, decisions[status])))
+    .where(
+      and(buildInWorkspace(grant), eq(approvals.id, id), eq(approvals.status, decisions[status])),
+    )
     .returning({ id: approvals.id })
   return stored.length > 0
 }

@@ -203,13 +203,13 @@ type Rollups = { grain: 'day' | 'hour'; span: Span }
 
 /** One row for each bucket. The index leads from one bucket to the one before it, past the bucket's names. */
 function totalsIn(workspaceId: string, { grain, span }: Rollups): SQL {
-  const isBefore = (end: SQL) => sql`(select bucket from audit_rollups
+  const buildBefore = (end: SQL) => sql`(select bucket from audit_rollups
     where workspace_id = ${workspaceId} and grain = ${grain} and ${isWithin(sql`bucket`, span)} and bucket < ${end}
     order by bucket desc limit 1)`
   return sql`select total.* from (
       with recursive buckets as (
-        select ${isBefore(sql`'infinity'::timestamptz`)} as bucket
-        union all select ${isBefore(sql`buckets.bucket`)} from buckets where buckets.bucket is not null)
+        select ${buildBefore(sql`'infinity'::timestamptz`)} as bucket
+        union all select ${buildBefore(sql`buckets.bucket`)} from buckets where buckets.bucket is not null)
       select bucket from buckets where bucket is not null) as known
     cross join lateral (
       select ${ROLLUP} from audit_rollups r where r.workspace_id = ${workspaceId} and r.grain = ${grain}

@@ -99,7 +99,7 @@ function buildTooManyFault(sentence: string): Fault {
   })
 }
 
-function isInWorkspace({ workspaceId }: Read): SQL {
+function buildInWorkspace({ workspaceId }: Read): SQL {
   return eq(proposals.workspaceId, workspaceId)
 }
 
@@ -130,7 +130,7 @@ export function selectProposals(
       closed_at: proposals.closedAt,
     })
     .from(proposals)
-    .where(and(isInWorkspace(grant), status && sql`${proposalStatusNow} = ${status}`, before))
+    .where(and(buildInWorkspace(grant), status && sql`${proposalStatusNow} = ${status}`, before))
     .orderBy(desc(proposals.createdAt), desc(proposals.id))
     .limit(limit + 1)
 }
@@ -142,7 +142,7 @@ export async function storeClosing(
   id: string,
   status: 'accepted' | 'rejected',
 ) {
-  const isMeant = and(isInWorkspace(grant), eq(proposals.id, id))
+  const isMeant = and(buildInWorkspace(grant), eq(proposals.id, id))
   const closed = await tx
     .update(proposals)
     .set({ status, closedBy: grant.userId, closedAt: sql`now()` })

@@ -131,8 +131,12 @@ class Uses {
   }
 
   add(key: string, kind: Named, day: number): void {
-    const returnNone = () => Array<number>(this.#days).fill(0)
-    const use = this.#uses.get(key) ?? { newest: kind, calls: returnNone(), blocked: returnNone() }
+    const createZeros = () => Array<number>(this.#days).fill(0)
+    const use = this.#uses.get(key) ?? {
+      newest: kind,
+      calls: createZeros(),
+      blocked: createZeros(),
+    }
     this.#uses.set(key, use)
     if (kind.last_at > use.newest.last_at) use.newest = kind
     use.calls[day] = (use.calls[day] ?? 0) + kind.calls

@@ -114,11 +114,11 @@ async function withBody(
     place && (mayAssert || standIns.all.some(({ locations }) => locations.has(place.location)))
   if (!isSought || request.body === null) return request
   const message = `The request body may have at most ${BODY_LIMIT} bytes, unless it streams.`
-  const rejectTooLarge = () => new Fault('payload_too_large', { message })
+  const buildTooLargeFault = () => new Fault('payload_too_large', { message })
   const declared = readDeclaredLength(request)
   if (Number(declared) > BODY_LIMIT) return request
   const meter = account.expect(declared)
-  const bytes = await readCapped(request.body, BODY_LIMIT, rejectTooLarge, meter)
+  const bytes = await readCapped(request.body, BODY_LIMIT, buildTooLargeFault, meter)
   const text = fromUtf8(bytes)
   const replaced = text === null ? null : replace(text, place.form, place.location)
   const body = Buffer.from(

@@ -126,7 +126,7 @@ function buildEscapedPattern(text: string): string {
 
 /** RFC 8259, section 7. */
 function jsonPattern(text: string): string {
-  const isInside = (character: string) => JSON.stringify(character).slice(1, -1)
+  const buildInnerPattern = (character: string) => JSON.stringify(character).slice(1, -1)
   return [...text]
     .map((character) => {
       if (/[A-Za-z0-9]/.test(character)) return character
@@ -135,7 +135,7 @@ function jsonPattern(text: string): string {
         .map((unit) => `\\\\u${matchAnyCase(unit.toString(16).padStart(4, '0'))}`)
         .join('')
       const others = character === '/' ? '|\\\\/' : ''
-      return `(?:${RegExp.escape(isInside(character))}|${escaped}${others})`
+      return `(?:${RegExp.escape(buildInnerPattern(character))}|${escaped}${others})`
     })
     .join('')
 }

@@ -65,9 +65,9 @@ export function agentRows(workspaceId: string, { agents, projects }: AllAgents):
 }
 
 function sortRows(rows: AgentRow[]): AgentRow[] {
-  const isEnded = ({ state }: AgentRow) => (state === 'active' ? 0 : 1)
+  const rankEnded = ({ state }: AgentRow) => (state === 'active' ? 0 : 1)
   return rows.sort(
-    (one, other) => isEnded(one) - isEnded(other) || one.name.localeCompare(other.name),
+    (one, other) => rankEnded(one) - rankEnded(other) || one.name.localeCompare(other.name),
   )
 }
 

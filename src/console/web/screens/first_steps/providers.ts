@@ -59,13 +59,13 @@ const providers: readonly KeyProvider[] = [
 ]
 
 export function providerOfKey(value: string): KeyProvider | undefined {
-  const fitsPrefix = (prefixes: readonly string[]) =>
+  const findPrefixLength = (prefixes: readonly string[]) =>
     Math.max(
       0,
       ...prefixes.filter((prefix) => value.startsWith(prefix)).map(({ length }) => length),
     )
   const ranked = providers
-    .map((provider) => ({ provider, length: fitsPrefix(provider.prefixes) }))
+    .map((provider) => ({ provider, length: findPrefixLength(provider.prefixes) }))
     .filter(({ length }) => length > 0)
     .sort((one, other) => other.length - one.length)
   return ranked[0]?.provider

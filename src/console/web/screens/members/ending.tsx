@@ -69,11 +69,12 @@ function Question({ workspaceId, ending, onClose }: Props) {
 function ExactChange({ member: { email, role: from }, role }: EndingTokens) {
   const { roles } = texts.members
   const removed = { text: words.line(email, roles[from]), change: 'removed' } as const
-  const addRole = (to: Role) => ({ text: words.line(email, roles[to]), change: 'added' }) as const
+  const buildAddedRole = (to: Role) =>
+    ({ text: words.line(email, roles[to]), change: 'added' }) as const
   return (
     <div className="flex flex-col gap-1">
       <p className="text-small font-medium text-ink-2">{words.changes}</p>
-      <DiffBlock rows={role === null ? [removed] : [removed, addRole(role)]} />
+      <DiffBlock rows={role === null ? [removed] : [removed, buildAddedRole(role)]} />
     </div>
   )
 }
@@ -93,7 +94,7 @@ function useChange(workspaceId: string, { member, role }: EndingTokens, onClose:
   const navigate = useNavigate()
   const changes = ['members.list', 'workspaces.list', 'history.read'] as const
   const key = queryKey('members.list', { workspaceId })
-  const showUpdate = (update: (members: ListedMember[]) => ListedMember[]) => ({
+  const buildUpdate = (update: (members: ListedMember[]) => ListedMember[]) => ({
     key,
     update: (before: never) => {
       const listed: Returned<'members.list'> = before
@@ -102,12 +103,12 @@ function useChange(workspaceId: string, { member, role }: EndingTokens, onClose:
   })
   const remove = useCommand('members.remove', {
     changes,
-    optimistic: () => showUpdate((members) => members.filter((each) => each.userId !== userId)),
+    optimistic: () => buildUpdate((members) => members.filter((each) => each.userId !== userId)),
   })
   const changeRole = useCommand('members.changeRole', {
     changes,
     optimistic: (input) =>
-      showUpdate((members) =>
+      buildUpdate((members) =>
         members.map((each) => (each.userId === userId ? { ...each, role: input.role } : each)),
       ),
   })

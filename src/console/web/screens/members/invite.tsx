@@ -144,15 +144,12 @@ function CompareStep({ workspaceId, list, who, person, onBack, onSigned }: Compa
   const [isOther, setOther] = useState(false)
   const invite = useCommand('members.invite', { changes: ['members.list', 'history.read'] })
   const own = list.members.find(({ isOwn }) => isOwn)?.email ?? ''
-  const isSignedWorkspace = () => {
+  const reportSigned = () => {
     markCompared(own, fingerprint)
     onSigned()
   }
   const send = () =>
-    invite.mutate(
-      { workspaceId, email, role: who.role, fingerprint },
-      { onSuccess: isSignedWorkspace },
-    )
+    invite.mutate({ workspaceId, email, role: who.role, fingerprint }, { onSuccess: reportSigned })
   if (isOther) {
     return (
       <>

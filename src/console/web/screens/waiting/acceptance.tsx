@@ -86,7 +86,7 @@ type ChangesProps = Pick<Props, 'proposal' | 'missing'> & { absent: readonly str
 /** Secrets count as new until an environment is chosen that has them. */
 function Changes({ proposal: { hosts, secrets }, missing, absent }: ChangesProps) {
   const isNew = (key: string) => absent?.includes(key) ?? true
-  const rows = (names: readonly string[], isAdded: (name: string) => boolean, text = isSameName) =>
+  const rows = (names: readonly string[], isAdded: (name: string) => boolean, text = returnName) =>
     names.map((name) => ({
       text: text(name),
       ...(isAdded(name) ? { change: 'added' as const } : {}),
@@ -110,7 +110,7 @@ function Changes({ proposal: { hosts, secrets }, missing, absent }: ChangesProps
   )
 }
 
-const isSameName = (name: string) => name
+const returnName = (name: string) => name
 
 type Place = { projectId: string; environment: string }
 

@@ -47,13 +47,13 @@ function usePolling(started: Started | null, allow: boolean, listener: Listener)
     const { connection } = started
     let isOver = false
     let timer: ReturnType<typeof setTimeout> | undefined
-    const showNext = () => {
+    const scheduleNext = () => {
       timer = setTimeout(look, POLL_MS)
     }
     const look = () => ask('connections.poll', { connection, allow }).then(take, fail)
     const take = (answer: Returned<'connections.poll'>) => {
       if (isOver) return
-      if (answer.state === 'waiting') return showNext()
+      if (answer.state === 'waiting') return scheduleNext()
       isOver = true
       for (const changed of CHANGED) void client.invalidateQueries({ queryKey: [changed] })
       onStored(answer)
@@ -63,9 +63,9 @@ function usePolling(started: Started | null, allow: boolean, listener: Listener)
       isOver = isFinal(error)
       if (isOver) return onOver(error)
       onFailure(error)
-      showNext()
+      scheduleNext()
     }
-    showNext()
+    scheduleNext()
     return () => {
       clearTimeout(timer)
       if (!isOver) ask('connections.cancel', { connection }).catch(() => {})
